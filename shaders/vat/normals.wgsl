@@ -1,0 +1,47 @@
+// Normals of moving vertices. Twin of src/vat/normals.rs.
+#import vat/grid
+#import vat/playback
+
+const NORMALS_REST: u32 = 0u;
+const NORMALS_TEXTURE8: u32 = 1u;
+const NORMALS_TEXTURE16: u32 = 2u;
+const NORMALS_FLAT: u32 = 3u;
+
+fn decode_octahedral(coordinates: vec2f) -> vec3f {
+    var n = vec3f(coordinates, 1.0 - abs(coordinates.x) - abs(coordinates.y));
+    let fold = max(-n.z, 0.0);
+    n.x += select(fold, -fold, n.x >= 0.0);
+    n.y += select(fold, -fold, n.y >= 0.0);
+    return normalize(n);
+}
+
+fn decode_normal(texel: vec4u, normals: u32) -> vec3f {
+    let half = select(32767.0, 127.0, normals == NORMALS_TEXTURE8);
+    let coordinates = (vec2f(texel.xy) - half) / half;
+    return decode_octahedral(coordinates);
+}
+
+fn stored_normal(normal: texture_2d<u32>, grid: Grid, normals: u32, element: u32, frame: u32) -> vec3f {
+    return decode_normal(textureLoad(normal, texel_address(grid, element, frame), 0), normals);
+}
+
+fn blended_normal(
+    normal: texture_2d<u32>,
+    grid: Grid,
+    normals: u32,
+    element: u32,
+    frames: Frames,
+    frame_blend: u32,
+) -> vec3f {
+    let a = stored_normal(normal, grid, normals, element, frames.a);
+    if frame_blend == FRAME_BLEND_STEP {
+        return a;
+    }
+    let b = stored_normal(normal, grid, normals, element, frames.b);
+    let sum = a + (b - a) * frames.weight;
+    let square = dot(sum, sum);
+    if square < 1e-12 {
+        return a;
+    }
+    return sum / sqrt(square);
+}

@@ -1,0 +1,232 @@
+//! Value ↔ texel.
+//!
+//! ```text
+//! unorm8            R8  G8  B8  A8     value = lo + texel/255 · (hi - lo), per axis
+//! unorm16           R16 G16 B16 A16    value = lo + texel/65535 · (hi - lo)
+//! float16           R16 G16 B16 A16    value = half float, metres
+//! float16-bounded   R16 G16 B16 A16    value = lo + half float · (hi - lo)
+//! float32           R32 G32 B32 A32    value = single float, metres
+//! ```
+//!
+//! Alpha is written as 1 and not read. `hi` may be below `lo`: that axis is mirrored, as happens
+//! when a foreign file's axis is turned round without touching its texels. An axis without range
+//! (`hi == lo`) decodes to `lo` whatever the texel.
+//!
+//! Twin: `shaders/vat/encoding.wgsl`.
+
+use glam::{UVec4, Vec3, Vec4};
+use half::f16;
+
+use super::{Encoding, TexelFormat};
+use crate::bounds::Bounds;
+
+/// The values that texel 0 and texel 1 stand for, per axis, metres.
+#[repr(C)]
+#[derive(Clone, Copy, Debug, PartialEq, bytemuck::Pod, bytemuck::Zeroable)]
+pub struct Remap {
+    /// Value of texel 0.
+    pub lo: Vec3,
+    /// Makes the layout that of WGSL; 0.
+    pub pad_lo: u32,
+    /// Value of texel 1.
+    pub hi: Vec3,
+    /// Makes the layout that of WGSL; 0.
+    pub pad_hi: u32,
+}
+
+impl Remap {
+    /// Texels are metres.
+    pub const METRES: Self = Self::new(Vec3::ZERO, Vec3::ONE);
+
+    /// Texel 0 is `lo`, texel 1 is `hi`.
+    pub const fn new(lo: Vec3, hi: Vec3) -> Self {
+        Self {
+            lo,
+            pad_lo: 0,
+            hi,
+            pad_hi: 0,
+        }
+    }
+
+    /// The tightest mapping for values inside `bounds`.
+    pub const fn spanning(bounds: Bounds) -> Self {
+        Self::new(bounds.min, bounds.max)
+    }
+
+    /// Lengths of the mapped axes, metres, not negative.
+    pub fn range(self) -> Vec3 {
+        (self.hi - self.lo).abs()
+    }
+}
+
+/// Channels of a texel as numbers: fixed point in 0..1, floats as they are.
+pub fn decode_texel(texel: UVec4, encoding: Encoding) -> Vec4 {
+    match encoding {
+        Encoding::Unorm8 => texel.as_vec4() / 255.0,
+        Encoding::Unorm16 => texel.as_vec4() / 65535.0,
+        Encoding::Float16 | Encoding::Float16Bounded => Vec4::from(
+            texel
+                .to_array()
+                .map(|bits| f16::from_bits((bits & 0xffff) as u16).to_f32()),
+        ),
+        Encoding::Float32 => Vec4::from(texel.to_array().map(f32::from_bits)),
+    }
+}
+
+/// Position of a texel, metres: the bounded encodings are mapped, the others are metres already.
+pub fn decode_position(texel: UVec4, encoding: Encoding, remap: Remap) -> Vec3 {
+    let value = decode_texel(texel, encoding).truncate();
+    if encoding.is_bounded() {
+        return remap.lo + value * (remap.hi - remap.lo);
+    }
+    value
+}
+
+/// Appends the texel of `value` to `bytes`, rounded to nearest; values outside the mapping are
+/// clamped to it in the fixed-point encodings.
+pub fn encode_position(value: Vec3, encoding: Encoding, remap: Remap, bytes: &mut Vec<u8>) {
+    let value = if encoding.is_bounded() {
+        encode_fraction(value, remap)
+    } else {
+        value
+    };
+    let channels = value.extend(1.0).to_array();
+    for channel in channels {
+        match encoding {
+            #[expect(clippy::cast_possible_truncation, reason = "0..=255 after the clamp")]
+            Encoding::Unorm8 => bytes.push((channel.clamp(0.0, 1.0) * 255.0).round() as u8),
+            #[expect(clippy::cast_possible_truncation, reason = "0..=65535 after the clamp")]
+            Encoding::Unorm16 => {
+                bytes.extend_from_slice(
+                    &((channel.clamp(0.0, 1.0) * 65535.0).round() as u16).to_le_bytes(),
+                );
+            }
+            Encoding::Float16 | Encoding::Float16Bounded => {
+                bytes.extend_from_slice(&f16::from_f32(channel).to_le_bytes());
+            }
+            Encoding::Float32 => bytes.extend_from_slice(&channel.to_le_bytes()),
+        }
+    }
+}
+
+/// Where `value` lies between `lo` (0) and `hi` (1), per axis; 0 on an axis without range.
+fn encode_fraction(value: Vec3, remap: Remap) -> Vec3 {
+    let range = remap.hi - remap.lo;
+    let fraction = (value - remap.lo) / range;
+    Vec3::select(range.cmpeq(Vec3::ZERO), Vec3::ZERO, fraction)
+}
+
+impl Encoding {
+    /// Texels are fractions of a [`Remap`].
+    pub fn is_bounded(self) -> bool {
+        match self {
+            Self::Unorm8 | Self::Unorm16 | Self::Float16Bounded => true,
+            Self::Float16 | Self::Float32 => false,
+        }
+    }
+
+    /// Layout of a texel.
+    pub fn texel_format(self) -> TexelFormat {
+        match self {
+            Self::Unorm8 => TexelFormat::Rgba8,
+            Self::Unorm16 | Self::Float16 | Self::Float16Bounded => TexelFormat::Rgba16,
+            Self::Float32 => TexelFormat::Rgba32,
+        }
+    }
+
+    /// Largest difference between a value and its decoded texel on each axis, metres: half a step
+    /// of the format, plus what single floats lose on the way.
+    ///
+    /// `remap` is the mapping in use, `values` the box of the values themselves.
+    pub fn max_error(self, remap: Remap, values: Bounds) -> Vec3 {
+        let largest = values.min.abs().max(values.max.abs());
+        let step = match self {
+            Self::Unorm8 => remap.range() / 510.0,
+            Self::Unorm16 => remap.range() / 131_070.0,
+            Self::Float16 => (largest / 2048.0).max(Vec3::splat(2f32.powi(-25))),
+            Self::Float16Bounded => remap.range() / 4096.0,
+            Self::Float32 => return Vec3::ZERO,
+        };
+        step + (largest + remap.range()) * (4.0 * f32::EPSILON)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+    use crate::vat::Texels;
+    use glam::{UVec2, vec3};
+
+    fn round_trip(value: Vec3, encoding: Encoding, remap: Remap) -> Vec3 {
+        let mut bytes = Vec::new();
+        encode_position(value, encoding, remap, &mut bytes);
+        let texels = Texels::new(encoding.texel_format(), UVec2::ONE, bytes).unwrap();
+        decode_position(texels.load(UVec2::ZERO), encoding, remap)
+    }
+
+    proptest! {
+        #[test]
+        fn round_trip_stays_within_the_stated_error(
+            a in prop::array::uniform3(-1000f32..1000.0),
+            b in prop::array::uniform3(-1000f32..1000.0),
+            t in prop::array::uniform3(0f32..=1.0),
+            mirrored: bool,
+        ) {
+            let (a, b, t) = (Vec3::from(a), Vec3::from(b), Vec3::from(t));
+            let bounds = Bounds { min: a.min(b), max: a.max(b) };
+            let value = (a + t * (b - a)).clamp(bounds.min, bounds.max);
+            let remap = if mirrored { Remap::new(bounds.max, bounds.min) } else { Remap::spanning(bounds) };
+            for encoding in Encoding::ALL {
+                let error = (round_trip(value, *encoding, remap) - value).abs();
+                let allowed = encoding.max_error(remap, bounds);
+                prop_assert!(error.cmple(allowed).all(), "{encoding}: {error} > {allowed}");
+            }
+        }
+    }
+
+    #[test]
+    fn stated_error_is_reached_and_not_padded() {
+        let remap = Remap::new(Vec3::ZERO, Vec3::ONE);
+        let bounds = Bounds {
+            min: Vec3::ZERO,
+            max: Vec3::ONE,
+        };
+        for (encoding, stated) in [
+            (Encoding::Unorm8, 1.0 / 510.0),
+            (Encoding::Unorm16, 1.0 / 131_070.0),
+            (Encoding::Float16, 1.0 / 2048.0),
+            (Encoding::Float16Bounded, 1.0 / 4096.0),
+        ] {
+            let worst = (0..=100_000u32)
+                .map(|i| i as f32 / 100_000.0)
+                .map(|x| (round_trip(Vec3::splat(x), encoding, remap).x - x).abs())
+                .fold(0.0, f32::max);
+            println!("{encoding}: worst {worst:.3e}, stated {stated:.3e} of the bounds");
+            assert!(worst <= encoding.max_error(remap, bounds).x);
+            assert!(
+                worst > 0.4 * stated,
+                "{encoding}: the stated error is far from the real one"
+            );
+        }
+        assert_eq!(
+            round_trip(Vec3::splat(0.1), Encoding::Float32, remap),
+            Vec3::splat(0.1)
+        );
+    }
+
+    #[test]
+    fn axis_without_range_decodes_to_its_value() {
+        let remap = Remap::new(vec3(3.5, 0.0, -1.0), vec3(3.5, 2.0, 1.0));
+        for encoding in [
+            Encoding::Unorm8,
+            Encoding::Unorm16,
+            Encoding::Float16Bounded,
+        ] {
+            let value = round_trip(vec3(3.5, 2.0, 0.0), encoding, remap);
+            assert_eq!(value.x, 3.5, "{encoding}");
+            assert!(value.is_finite());
+        }
+    }
+}

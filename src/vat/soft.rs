@@ -1,0 +1,62 @@
+//! Soft deformation: one texel per moving vertex and frame (Houdini "Soft", OpenVAT standard).
+//!
+//! ```text
+//! position   e0 e1 e2 …      frame 0
+//!            e0 e1 e2 …      frame 1        absolute: the position; offset: added to the rest position
+//! ```
+//!
+//! Twin: `shaders/vat/soft.wgsl`.
+
+use glam::Vec3;
+
+use super::encoding::{Remap, decode_position};
+use super::grid::{Grid, texel_address};
+use super::playback::{Frames, blend_position};
+use super::{Encoding, FrameBlend, PositionSpace, Texels};
+
+/// Stored position of `element` in one frame, metres.
+pub fn soft_stored(
+    position: &Texels,
+    grid: Grid,
+    encoding: Encoding,
+    remap: Remap,
+    element: u32,
+    frame: u32,
+) -> Vec3 {
+    decode_position(
+        position.load(texel_address(grid, element, frame)),
+        encoding,
+        remap,
+    )
+}
+
+/// Stored position of `element` between frames, metres.
+pub fn soft_blended(
+    position: &Texels,
+    grid: Grid,
+    encoding: Encoding,
+    remap: Remap,
+    element: u32,
+    frames: Frames,
+    frame_blend: FrameBlend,
+) -> Vec3 {
+    let a = soft_stored(position, grid, encoding, remap, element, frames.a);
+    if frame_blend == FrameBlend::Step {
+        return a;
+    }
+    let b = soft_stored(position, grid, encoding, remap, element, frames.b);
+    if frame_blend == FrameBlend::Linear {
+        return blend_position(a, a, b, b, frames.weight, frame_blend);
+    }
+    let before = soft_stored(position, grid, encoding, remap, element, frames.before);
+    let after = soft_stored(position, grid, encoding, remap, element, frames.after);
+    blend_position(before, a, b, after, frames.weight, frame_blend)
+}
+
+/// Position of a vertex, metres, from its rest position and what its element stores.
+pub fn soft_position(rest: Vec3, stored: Vec3, space: PositionSpace) -> Vec3 {
+    if space == PositionSpace::Offset {
+        return rest + stored;
+    }
+    stored
+}
