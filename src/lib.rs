@@ -18,6 +18,11 @@
 pub mod bounds;
 pub mod clip;
 pub mod mesh;
+pub mod random;
 pub mod vat;
 
 pub mod asset;
+
+pub mod crowd;
+#[cfg(feature = "render")]
+pub mod render;
