@@ -17,6 +17,7 @@
 
 pub mod bounds;
 pub mod clip;
+pub mod material;
 pub mod mesh;
 pub mod random;
 pub mod vat;

@@ -3,6 +3,7 @@
 use glam::Vec3;
 use serde::{Deserialize, Serialize};
 
+use crate::clip::Clip;
 use crate::random::Random;
 use crate::vat::playback::{encode_phase, encode_speed};
 
@@ -68,8 +69,8 @@ pub struct Crowd {
     pub scale_spread: f32,
     /// Colours, one picked at random for each; sRGB `#rrggbb`. None is white.
     pub tints: Vec<Tint>,
-    /// Indices of the clips, one picked at random for each. None is every clip.
-    pub clips: Vec<u32>,
+    /// Names of the clips, one picked at random for each. None is every clip.
+    pub clips: Vec<String>,
     /// How far phases are spread over the clip's cycle, 0 (all in step) to 1 (all phases).
     pub phase_spread: f32,
     /// Rate of the clock, 1 is the clip's own.
@@ -102,20 +103,15 @@ impl Default for Crowd {
 }
 
 impl Crowd {
-    /// The instances, for an asset of `clip_count` clips. Clips that the asset does not have are
-    /// left out.
-    pub fn instances(&self, clip_count: u32) -> Vec<Instance> {
+    /// The instances, for an asset with `clips`. Names that the asset does not have are left out.
+    pub fn instances(&self, clips: &[Clip]) -> Vec<Instance> {
         let mut random = Random::new(self.seed);
-        let all: Vec<u32> = (0..clip_count).collect();
-        let mut clips: Vec<u32> = self
-            .clips
-            .iter()
-            .copied()
-            .filter(|clip| *clip < clip_count)
+        let named = |clip: &Clip| self.clips.is_empty() || self.clips.contains(&clip.name);
+        let choices: Vec<u32> = (0..)
+            .zip(clips)
+            .filter(|(_, clip)| named(clip))
+            .map(|(index, _)| index)
             .collect();
-        if clips.is_empty() {
-            clips = all;
-        }
         let places = self.layout.places(self.count, self.spacing, self.seed);
         places
             .into_iter()
@@ -135,7 +131,7 @@ impl Crowd {
                         libm::sin(degrees.to_radians()) as f32,
                     ],
                     tint: pick(&self.tints, tint).map_or([255; 4], |tint| tint.linear()),
-                    clip: pick(&clips, clip).copied().unwrap_or(0),
+                    clip: pick(&choices, clip).copied().unwrap_or(0),
                     phase: encode_phase(phase * f64::from(self.phase_spread)),
                     speed: encode_speed(
                         f64::from(self.speed) * (1.0 + rate * f64::from(self.speed_spread)),
@@ -190,9 +186,9 @@ impl TryFrom<String> for Tint {
     type Error = NotAColor;
 
     fn try_from(text: String) -> Result<Self, NotAColor> {
-        let digits = text
-            .strip_prefix('#')
-            .filter(|digits| digits.len() == 6 && digits.is_ascii());
+        let digits = text.strip_prefix('#').filter(|digits| {
+            digits.len() == 6 && digits.bytes().all(|digit| digit.is_ascii_hexdigit())
+        });
         let parsed = digits.and_then(|digits| u32::from_str_radix(digits, 16).ok());
         let Some(number) = parsed else {
             return Err(NotAColor(text));
@@ -211,6 +207,20 @@ impl From<Tint> for String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::clip::LoopMode;
+
+    fn clips(count: usize) -> Vec<Clip> {
+        ["idle", "walk", "run"][..count]
+            .iter()
+            .map(|name| Clip {
+                name: (*name).to_owned(),
+                first_frame: 0,
+                frame_count: 1,
+                fps: 30.0,
+                loop_mode: LoopMode::Loop,
+            })
+            .collect()
+    }
 
     #[test]
     fn same_description_is_the_same_crowd() {
@@ -222,22 +232,22 @@ mod tests {
             speed_spread: 0.2,
             ..Crowd::default()
         };
-        let first = crowd.instances(3);
-        assert_eq!(first, crowd.instances(3));
+        let first = crowd.instances(&clips(3));
+        assert_eq!(first, crowd.instances(&clips(3)));
         assert_ne!(
             first,
             Crowd {
                 seed: 2,
                 ..crowd.clone()
             }
-            .instances(3)
+            .instances(&clips(3))
         );
         assert!((0..3).all(|clip| first.iter().any(|instance| instance.clip == clip)));
         let still = Crowd {
             speed_spread: 0.0,
             ..crowd
         }
-        .instances(3);
+        .instances(&clips(3));
         assert!(
             still
                 .iter()
@@ -251,11 +261,21 @@ mod tests {
     fn clips_that_the_asset_lacks_are_left_out() {
         let crowd = Crowd {
             count: 100,
-            clips: vec![1, 9],
+            clips: vec!["walk".into(), "fly".into()],
             ..Crowd::default()
         };
-        assert!(crowd.instances(2).iter().all(|instance| instance.clip == 1));
-        assert!(crowd.instances(1).iter().all(|instance| instance.clip == 0));
+        assert!(
+            crowd
+                .instances(&clips(2))
+                .iter()
+                .all(|instance| instance.clip == 1)
+        );
+        assert!(
+            crowd
+                .instances(&clips(1))
+                .iter()
+                .all(|instance| instance.clip == 0)
+        );
     }
 
     #[test]
