@@ -19,6 +19,7 @@ pub mod bounds;
 pub mod clip;
 pub mod material;
 pub mod mesh;
+pub mod output;
 pub mod random;
 pub mod vat;
 
@@ -27,3 +28,5 @@ pub mod asset;
 pub mod crowd;
 #[cfg(feature = "render")]
 pub mod render;
+#[cfg(feature = "render")]
+pub mod scene;

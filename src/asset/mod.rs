@@ -15,9 +15,24 @@ use crate::vat::encoding::Remap;
 use crate::vat::grid::Grid;
 use crate::vat::{Encoding, Mode, Normals, PositionSpace, Texels};
 
+mod error;
+pub mod glb;
+mod ktx2;
 mod pose;
 
+pub use error::Error;
+pub use ktx2::Error as Ktx2Error;
 pub use pose::Pose;
+
+/// How texels lie in a file.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub enum Compression {
+    /// As they are: mapped and uploaded without a copy.
+    #[default]
+    None,
+    /// Zstandard: a smaller file.
+    Zstd,
+}
 
 /// Elements travel as floats in a vertex attribute, which holds whole numbers up to here exactly.
 pub const MAX_ELEMENTS: u32 = 1 << 24;

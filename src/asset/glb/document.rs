@@ -1,0 +1,260 @@
+//! The JSON chunk, as this crate writes it. Fields are in the order of the file.
+
+use serde::{Deserialize, Serialize};
+
+use crate::bounds::Bounds;
+use crate::clip::LoopMode;
+use crate::vat::{Encoding, Mode, Normals, PositionSpace};
+
+/// Name of the extension.
+pub(super) const EXTENSION: &str = "THRONG_vertex_animation";
+/// Version of the extension that is written and read.
+pub(super) const VERSION: u32 = 1;
+
+pub(super) const ARRAY_BUFFER: u32 = 34962;
+pub(super) const ELEMENT_ARRAY_BUFFER: u32 = 34963;
+pub(super) const UNSIGNED_SHORT: u32 = 5123;
+pub(super) const UNSIGNED_INT: u32 = 5125;
+pub(super) const FLOAT: u32 = 5126;
+
+#[derive(Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub(super) struct Document {
+    pub(super) asset: AssetInfo,
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub(super) extensions_used: Vec<String>,
+    #[serde(default)]
+    pub(super) scene: u32,
+    #[serde(default)]
+    pub(super) scenes: Vec<Scene>,
+    #[serde(default)]
+    pub(super) nodes: Vec<Node>,
+    pub(super) meshes: Vec<Mesh>,
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub(super) materials: Vec<Material>,
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub(super) textures: Vec<Texture>,
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub(super) samplers: Vec<Sampler>,
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub(super) images: Vec<Image>,
+    pub(super) accessors: Vec<Accessor>,
+    pub(super) buffer_views: Vec<BufferView>,
+    pub(super) buffers: Vec<Buffer>,
+    pub(super) extensions: Extensions,
+}
+
+#[derive(Serialize, Deserialize)]
+pub(super) struct AssetInfo {
+    pub(super) version: String,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(super) generator: Option<String>,
+}
+
+#[derive(Serialize, Deserialize)]
+pub(super) struct Scene {
+    #[serde(default)]
+    pub(super) nodes: Vec<u32>,
+}
+
+#[derive(Serialize, Deserialize)]
+pub(super) struct Node {
+    #[serde(default)]
+    pub(super) name: String,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(super) mesh: Option<u32>,
+}
+
+#[derive(Serialize, Deserialize)]
+pub(super) struct Mesh {
+    #[serde(default)]
+    pub(super) name: String,
+    pub(super) primitives: Vec<Primitive>,
+}
+
+#[derive(Serialize, Deserialize)]
+pub(super) struct Primitive {
+    pub(super) attributes: Attributes,
+    pub(super) indices: u32,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(super) material: Option<u32>,
+}
+
+#[derive(Clone, PartialEq, Serialize, Deserialize)]
+pub(super) struct Attributes {
+    #[serde(rename = "POSITION")]
+    pub(super) position: u32,
+    #[serde(rename = "NORMAL")]
+    pub(super) normal: u32,
+    #[serde(
+        rename = "TEXCOORD_0",
+        default,
+        skip_serializing_if = "Option::is_none"
+    )]
+    pub(super) texcoord: Option<u32>,
+    #[serde(rename = "_ELEMENT")]
+    pub(super) element: u32,
+}
+
+#[derive(Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub(super) struct Material {
+    #[serde(default)]
+    pub(super) name: String,
+    #[serde(default)]
+    pub(super) pbr_metallic_roughness: Pbr,
+    #[serde(default)]
+    pub(super) double_sided: bool,
+}
+
+#[derive(Serialize, Deserialize)]
+#[serde(rename_all = "camelCase", default)]
+pub(super) struct Pbr {
+    pub(super) base_color_factor: [f32; 4],
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) base_color_texture: Option<TextureInfo>,
+    pub(super) metallic_factor: f32,
+    pub(super) roughness_factor: f32,
+}
+
+impl Default for Pbr {
+    /// The defaults of glTF.
+    fn default() -> Self {
+        Self {
+            base_color_factor: [1.0; 4],
+            base_color_texture: None,
+            metallic_factor: 1.0,
+            roughness_factor: 1.0,
+        }
+    }
+}
+
+#[derive(Serialize, Deserialize)]
+pub(super) struct TextureInfo {
+    pub(super) index: u32,
+}
+
+#[derive(Serialize, Deserialize)]
+pub(super) struct Texture {
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(super) sampler: Option<u32>,
+    pub(super) source: u32,
+}
+
+#[derive(Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub(super) struct Sampler {
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(super) mag_filter: Option<u32>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(super) min_filter: Option<u32>,
+}
+
+#[derive(Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub(super) struct Image {
+    pub(super) mime_type: String,
+    pub(super) buffer_view: u32,
+}
+
+#[derive(Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub(super) struct Accessor {
+    pub(super) buffer_view: u32,
+    #[serde(default)]
+    pub(super) byte_offset: u64,
+    pub(super) component_type: u32,
+    pub(super) count: u64,
+    #[serde(rename = "type")]
+    pub(super) kind: String,
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub(super) min: Vec<f32>,
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub(super) max: Vec<f32>,
+}
+
+#[derive(Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub(super) struct BufferView {
+    pub(super) buffer: u32,
+    #[serde(default)]
+    pub(super) byte_offset: u64,
+    pub(super) byte_length: u64,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(super) byte_stride: Option<u64>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(super) target: Option<u32>,
+}
+
+#[derive(Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub(super) struct Buffer {
+    pub(super) byte_length: u64,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(super) uri: Option<String>,
+}
+
+#[derive(Serialize, Deserialize)]
+pub(super) struct Extensions {
+    #[serde(rename = "THRONG_vertex_animation")]
+    pub(super) animation: Animation,
+}
+
+/// The extension; `docs/format.md` describes it.
+#[derive(Serialize, Deserialize)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub(super) struct Animation {
+    pub(super) version: u32,
+    pub(super) mode: Mode,
+    pub(super) space: PositionSpace,
+    pub(super) encoding: Encoding,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(super) range: Option<Range>,
+    pub(super) normals: Normals,
+    pub(super) element_count: u32,
+    pub(super) grid: Grid,
+    pub(super) positions: Blob,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(super) normal_texels: Option<Blob>,
+    pub(super) bounds: Bounds,
+    pub(super) clips: Vec<Clip>,
+    pub(super) producer: String,
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub(super) assumptions: Vec<String>,
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub(super) warnings: Vec<String>,
+}
+
+#[derive(Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct Range {
+    pub(super) lo: [f32; 3],
+    pub(super) hi: [f32; 3],
+}
+
+#[derive(Serialize, Deserialize)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub(super) struct Grid {
+    pub(super) columns: u32,
+    pub(super) rows_per_frame: u32,
+    pub(super) frames_per_band: u32,
+    pub(super) frame_count: u32,
+}
+
+#[derive(Serialize, Deserialize)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub(super) struct Blob {
+    pub(super) buffer_view: u32,
+}
+
+#[derive(Serialize, Deserialize)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub(super) struct Clip {
+    pub(super) name: String,
+    pub(super) first_frame: u32,
+    pub(super) frame_count: u32,
+    pub(super) fps: f64,
+    #[serde(rename = "loop")]
+    pub(super) loop_mode: LoopMode,
+    pub(super) bounds: Bounds,
+}

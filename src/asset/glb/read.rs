@@ -1,0 +1,545 @@
+use std::fmt::Debug;
+use std::path::Path;
+
+use bytes::Bytes;
+use glam::{Vec2, Vec3, Vec4};
+
+use super::document::{self, Accessor, Document, FLOAT, UNSIGNED_INT, UNSIGNED_SHORT, VERSION};
+use crate::asset::{Animation, Asset, Error, MAX_ELEMENTS, Parts, ktx2};
+use crate::clip::Clip;
+use crate::material::{Image, Material};
+use crate::mesh::{Mesh, Primitive};
+use crate::vat::TexelFormat;
+use crate::vat::encoding::Remap;
+use crate::vat::grid::Grid;
+
+/// The asset in the bytes of a `.vat.glb` file. Uncompressed texels and images are slices of `bytes`.
+/// `path` is for messages.
+///
+/// # Errors
+/// [`Error`] names what was found, what was expected, where, and the file.
+pub fn decode(bytes: &Bytes, path: &Path) -> Result<Asset, Error> {
+    let (json, binary) = chunks(bytes, path)?;
+    let value: serde_json::Value = serde_json::from_slice(&json).map_err(|source| Error::Json {
+        source,
+        path: path.to_owned(),
+    })?;
+    // Versions first: a newer file may have other fields, and its version is what people need to hear.
+    let extension = &value["extensions"][document::EXTENSION];
+    if extension.is_null() {
+        return Err(Error::NoExtension {
+            path: path.to_owned(),
+        });
+    }
+    let versions = [
+        (
+            "glTF",
+            &value["asset"]["version"],
+            serde_json::json!("2.0"),
+            2,
+        ),
+        (
+            "THRONG_vertex_animation",
+            &extension["version"],
+            serde_json::json!(VERSION),
+            VERSION,
+        ),
+    ];
+    for (what, found, expected, known) in versions {
+        if *found != expected {
+            return Err(Error::Version {
+                what,
+                found: found.to_string(),
+                known,
+                path: path.to_owned(),
+            });
+        }
+    }
+    let document = Document::deserialize_from(value).map_err(|source| Error::Json {
+        source,
+        path: path.to_owned(),
+    })?;
+    Reader {
+        document,
+        binary,
+        path,
+    }
+    .asset()
+}
+
+impl Document {
+    fn deserialize_from(value: serde_json::Value) -> Result<Self, serde_json::Error> {
+        serde_json::from_value(value)
+    }
+}
+
+/// The JSON and binary chunks.
+fn chunks(bytes: &Bytes, path: &Path) -> Result<(Bytes, Bytes), Error> {
+    let length = |what, found: u64, expected: u64| Error::Length {
+        what,
+        found,
+        expected,
+        path: path.to_owned(),
+    };
+    if bytes.len() < 12 || &bytes[..4] != b"glTF" {
+        let found = format!("{:?}", &bytes[..bytes.len().min(4)]);
+        return Err(Error::NotGlb {
+            found,
+            path: path.to_owned(),
+        });
+    }
+    let word =
+        |at: usize| u32::from_le_bytes([bytes[at], bytes[at + 1], bytes[at + 2], bytes[at + 3]]);
+    if word(4) != 2 {
+        let found = word(4).to_string();
+        return Err(Error::Version {
+            what: "binary glTF container",
+            found,
+            known: 2,
+            path: path.to_owned(),
+        });
+    }
+    if u64::from(word(8)) != bytes.len() as u64 {
+        return Err(length("file", bytes.len() as u64, u64::from(word(8))));
+    }
+    let chunk = |at: usize, what, kind: &[u8; 4]| {
+        let available = (bytes.len() as u64).saturating_sub(at as u64 + 8);
+        if bytes.len() < at + 8 {
+            return Err(length(what, 0, 8));
+        }
+        if u64::from(word(at)) > available {
+            return Err(length(what, available, u64::from(word(at))));
+        }
+        if bytes[at + 4..at + 8] != *kind {
+            return Err(Error::Value {
+                pointer: format!("byte {}", at + 4),
+                found: format!(
+                    "chunk {:?}",
+                    String::from_utf8_lossy(&bytes[at + 4..at + 8])
+                ),
+                expected: format!("chunk {:?}", String::from_utf8_lossy(kind)),
+                path: path.to_owned(),
+            });
+        }
+        Ok(bytes.slice(at + 8..at + 8 + word(at) as usize))
+    };
+    let json = chunk(12, "JSON chunk", b"JSON")?;
+    let binary = chunk(20 + json.len(), "binary chunk", b"BIN\0")?;
+    Ok((json, binary))
+}
+
+struct Reader<'a> {
+    document: Document,
+    binary: Bytes,
+    path: &'a Path,
+}
+
+impl Reader<'_> {
+    fn asset(&self) -> Result<Asset, Error> {
+        let buffers = &self.document.buffers;
+        self.check(
+            "/buffers",
+            buffers.len() == 1,
+            &buffers.len(),
+            "one buffer, in the file itself",
+        )?;
+        self.check(
+            "/buffers/0/uri",
+            buffers[0].uri.is_none(),
+            &buffers[0].uri,
+            "none: nothing outside is opened",
+        )?;
+        let (said, there) = (buffers[0].byte_length, self.binary.len() as u64);
+        self.check(
+            "/buffers/0/byteLength",
+            said <= there,
+            &said,
+            &format!("at most the {there} bytes of the chunk"),
+        )?;
+        let animation = &self.document.extensions.animation;
+        let at = "/extensions/THRONG_vertex_animation";
+        let clips: Vec<_> = animation
+            .clips
+            .iter()
+            .map(|clip| Clip {
+                name: clip.name.clone(),
+                first_frame: clip.first_frame,
+                frame_count: clip.frame_count,
+                fps: clip.fps,
+                loop_mode: clip.loop_mode,
+            })
+            .collect();
+        let parts = Parts {
+            name: self
+                .document
+                .nodes
+                .first()
+                .map(|node| node.name.clone())
+                .unwrap_or_default(),
+            mesh: self.mesh()?,
+            materials: self.materials()?,
+            images: self.images()?,
+            clips,
+            clip_bounds: animation.clips.iter().map(|clip| clip.bounds).collect(),
+            animation: self.animation()?,
+            producer: animation.producer.clone(),
+            assumptions: animation.assumptions.clone(),
+            warnings: animation.warnings.clone(),
+        };
+        let asset = Asset::new(parts).map_err(|source| Error::Invalid {
+            source,
+            path: self.path.to_owned(),
+        })?;
+        let (said, union) = (animation.bounds, asset.bounds());
+        self.check(
+            &format!("{at}/bounds"),
+            said == union,
+            &said,
+            "the box round the clips' bounds",
+        )?;
+        Ok(asset)
+    }
+
+    fn check(
+        &self,
+        pointer: &str,
+        holds: bool,
+        found: &dyn Debug,
+        expected: &str,
+    ) -> Result<(), Error> {
+        if holds {
+            return Ok(());
+        }
+        Err(Error::Value {
+            pointer: pointer.to_owned(),
+            found: format!("{found:?}"),
+            expected: expected.to_owned(),
+            path: self.path.to_owned(),
+        })
+    }
+
+    /// The bytes of a buffer view.
+    fn view(&self, index: u32, pointer: &str) -> Result<Bytes, Error> {
+        let views = &self.document.buffer_views;
+        let view = views.get(index as usize);
+        self.check(
+            pointer,
+            view.is_some(),
+            &index,
+            &format!("below {}, the number of buffer views", views.len()),
+        )?;
+        let Some(view) = view else {
+            return Ok(Bytes::new());
+        };
+        let at = format!("/bufferViews/{index}");
+        self.check(&at, view.buffer == 0, &view.buffer, "buffer 0")?;
+        self.check(
+            &at,
+            view.byte_stride.is_none(),
+            &view.byte_stride,
+            "no stride: data of this format are tight",
+        )?;
+        let end = view.byte_offset.checked_add(view.byte_length);
+        let limit = self.document.buffers[0].byte_length;
+        let holds = end.is_some_and(|end| end <= limit);
+        self.check(
+            &at,
+            holds,
+            &(view.byte_offset, view.byte_length),
+            &format!("a range within {limit} bytes"),
+        )?;
+        let (from, length) = (view.byte_offset, view.byte_length);
+        Ok(self.binary.slice(to_usize(from)..to_usize(from + length)))
+    }
+
+    /// The bytes of an accessor, tightly packed.
+    fn accessor(
+        &self,
+        index: u32,
+        kind: &str,
+        component_types: &[u32],
+    ) -> Result<(Bytes, &Accessor), Error> {
+        let accessors = &self.document.accessors;
+        let at = format!("/accessors/{index}");
+        let expected = format!("below {}, the number of accessors", accessors.len());
+        let Some(accessor) = accessors.get(index as usize) else {
+            self.check(&at, false, &index, &expected)?;
+            unreachable!("the check above fails");
+        };
+        self.check(
+            &format!("{at}/type"),
+            accessor.kind == kind,
+            &accessor.kind,
+            kind,
+        )?;
+        let component_type = accessor.component_type;
+        let holds = component_types.contains(&component_type);
+        self.check(
+            &format!("{at}/componentType"),
+            holds,
+            &component_type,
+            &format!("one of {component_types:?}"),
+        )?;
+        let components = match kind {
+            "VEC3" => 3,
+            "VEC2" => 2,
+            _ => 1,
+        };
+        let component_bytes = if component_type == UNSIGNED_SHORT {
+            2
+        } else {
+            4
+        };
+        let bytes = self.view(accessor.buffer_view, &format!("{at}/bufferView"))?;
+        let needed = accessor.count.checked_mul(components * component_bytes);
+        let end = needed.and_then(|needed| needed.checked_add(accessor.byte_offset));
+        let holds = end.is_some_and(|end| end <= bytes.len() as u64);
+        self.check(
+            &format!("{at}/count"),
+            holds,
+            &accessor.count,
+            &format!("what {} bytes hold", bytes.len()),
+        )?;
+        let from = to_usize(accessor.byte_offset);
+        Ok((
+            bytes.slice(from..from + to_usize(needed.unwrap_or(0))),
+            accessor,
+        ))
+    }
+
+    fn floats(&self, index: u32, kind: &str) -> Result<Vec<f32>, Error> {
+        let (bytes, _) = self.accessor(index, kind, &[FLOAT])?;
+        Ok(bytes
+            .as_chunks()
+            .0
+            .iter()
+            .map(|bytes| f32::from_le_bytes(*bytes))
+            .collect())
+    }
+
+    fn vectors(&self, index: u32) -> Result<Vec<Vec3>, Error> {
+        Ok(self
+            .floats(index, "VEC3")?
+            .as_chunks()
+            .0
+            .iter()
+            .map(|xyz| Vec3::from_array(*xyz))
+            .collect())
+    }
+
+    fn mesh(&self) -> Result<Mesh, Error> {
+        let primitives = &self
+            .document
+            .meshes
+            .first()
+            .map_or(&[][..], |mesh| &mesh.primitives[..]);
+        let at = "/meshes/0/primitives";
+        self.check(
+            at,
+            !primitives.is_empty(),
+            &primitives.len(),
+            "at least one primitive",
+        )?;
+        let attributes = &primitives[0].attributes;
+        let shared = primitives
+            .iter()
+            .all(|primitive| primitive.attributes == *attributes);
+        self.check(
+            at,
+            shared,
+            &"different attributes",
+            "primitives that share their vertices",
+        )?;
+        let mut mesh = Mesh {
+            positions: self.vectors(attributes.position)?,
+            normals: self.vectors(attributes.normal)?,
+            uvs: match attributes.texcoord {
+                None => None,
+                Some(index) => {
+                    let floats = self.floats(index, "VEC2")?;
+                    Some(
+                        floats
+                            .as_chunks()
+                            .0
+                            .iter()
+                            .map(|uv| Vec2::from_array(*uv))
+                            .collect(),
+                    )
+                }
+            },
+            ..Mesh::default()
+        };
+        for element in self.floats(attributes.element, "SCALAR")? {
+            let whole = element >= 0.0 && element.fract() == 0.0 && element < MAX_ELEMENTS as f32;
+            let pointer = format!("/accessors/{}", attributes.element);
+            self.check(
+                &pointer,
+                whole,
+                &element,
+                "elements: whole numbers below 16777216",
+            )?;
+            #[expect(clippy::cast_possible_truncation, reason = "a whole number below 2^24")]
+            mesh.elements.push(element as u32);
+        }
+        for primitive in *primitives {
+            let (bytes, accessor) =
+                self.accessor(primitive.indices, "SCALAR", &[UNSIGNED_SHORT, UNSIGNED_INT])?;
+            let start = mesh.indices.len() as u64;
+            let end = start + accessor.count;
+            let pointer = format!("/accessors/{}/count", primitive.indices);
+            self.check(
+                &pointer,
+                end <= u64::from(u32::MAX),
+                &end,
+                "at most 4294967295 indices in all",
+            )?;
+            if accessor.component_type == UNSIGNED_SHORT {
+                mesh.indices.extend(
+                    bytes
+                        .as_chunks()
+                        .0
+                        .iter()
+                        .map(|b| u32::from(u16::from_le_bytes(*b))),
+                );
+            } else {
+                mesh.indices
+                    .extend(bytes.as_chunks().0.iter().map(|b| u32::from_le_bytes(*b)));
+            }
+            #[expect(clippy::cast_possible_truncation, reason = "checked above")]
+            mesh.primitives.push(Primitive {
+                indices: start as u32..end as u32,
+                material: primitive.material,
+            });
+        }
+        Ok(mesh)
+    }
+
+    fn materials(&self) -> Result<Vec<Material>, Error> {
+        let mut materials = Vec::new();
+        for (index, material) in self.document.materials.iter().enumerate() {
+            let pbr = &material.pbr_metallic_roughness;
+            let mut base_color_image = None;
+            if let Some(info) = &pbr.base_color_texture {
+                let textures = &self.document.textures;
+                let texture = textures.get(info.index as usize);
+                let pointer =
+                    format!("/materials/{index}/pbrMetallicRoughness/baseColorTexture/index");
+                self.check(
+                    &pointer,
+                    texture.is_some(),
+                    &info.index,
+                    &format!("below {}", textures.len()),
+                )?;
+                base_color_image = texture.map(|texture| texture.source);
+            }
+            materials.push(Material {
+                name: material.name.clone(),
+                base_color: Vec4::from_array(pbr.base_color_factor),
+                base_color_image,
+                metallic: pbr.metallic_factor,
+                roughness: pbr.roughness_factor,
+                double_sided: material.double_sided,
+            });
+        }
+        Ok(materials)
+    }
+
+    fn images(&self) -> Result<Vec<Image>, Error> {
+        let images = self.document.images.iter().enumerate();
+        images
+            .map(|(index, image)| {
+                let data = self.view(image.buffer_view, &format!("/images/{index}/bufferView"))?;
+                Ok(Image {
+                    mime_type: image.mime_type.clone(),
+                    data,
+                })
+            })
+            .collect()
+    }
+
+    fn animation(&self) -> Result<Animation, Error> {
+        let animation = &self.document.extensions.animation;
+        let at = |field: &str| format!("/extensions/THRONG_vertex_animation/{field}");
+        let document::Grid {
+            columns,
+            rows_per_frame,
+            frames_per_band,
+            frame_count,
+        } = animation.grid;
+        let grid = Grid {
+            columns,
+            rows_per_frame,
+            frames_per_band,
+            frame_count,
+        };
+        let size = grid.size();
+        self.check(
+            &at("grid"),
+            size.is_some(),
+            &grid,
+            "a grid with a size that fits 32 bits",
+        )?;
+        let size = size.unwrap_or_default();
+        let remap = match &animation.range {
+            Some(range) => Remap::new(Vec3::from_array(range.lo), Vec3::from_array(range.hi)),
+            None => Remap::METRES,
+        };
+        let bounded = animation.encoding.is_bounded() == animation.range.is_some();
+        let expected = if animation.encoding.is_bounded() {
+            "lo and hi"
+        } else {
+            "none in this encoding"
+        };
+        self.check(&at("range"), bounded, &animation.range.is_some(), expected)?;
+        let texels = |blob: &document::Blob, pointer, format: TexelFormat, encoding| {
+            let bytes = self.view(blob.buffer_view, pointer)?;
+            ktx2::decode(&bytes, format, encoding, size).map_err(|source| Error::Texels {
+                pointer,
+                source,
+                path: self.path.to_owned(),
+            })
+        };
+        let format = animation.encoding.texel_format();
+        let pointer = "/extensions/THRONG_vertex_animation/positions";
+        let positions = texels(
+            &animation.positions,
+            pointer,
+            format,
+            Some(animation.encoding),
+        )?;
+        let format = animation.normals.texel_format();
+        let holds = format.is_some() == animation.normal_texels.is_some();
+        let expected = "a texture exactly where the kind of normals has one";
+        self.check(
+            &at("normalTexels"),
+            holds,
+            &animation.normal_texels.is_some(),
+            expected,
+        )?;
+        let normal_texels = match (format, &animation.normal_texels) {
+            (Some(format), Some(blob)) => Some(texels(
+                blob,
+                "/extensions/THRONG_vertex_animation/normalTexels",
+                format,
+                None,
+            )?),
+            _ => None,
+        };
+        Ok(Animation {
+            mode: animation.mode,
+            space: animation.space,
+            encoding: animation.encoding,
+            remap,
+            normals: animation.normals,
+            element_count: animation.element_count,
+            grid,
+            positions,
+            normal_texels,
+        })
+    }
+}
+
+/// A length that was checked against the bytes in memory.
+fn to_usize(length: u64) -> usize {
+    usize::try_from(length).unwrap_or(usize::MAX)
+}

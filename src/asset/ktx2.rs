@@ -1,0 +1,260 @@
+//! Texels ↔ KTX2 (Khronos KTX File Format 2.0): one level, linear, no mipmaps.
+//!
+//! ```text
+//!   0  identifier, header                    80 bytes
+//!  80  level index: offset, length, bytes    24 bytes
+//! 104  data format descriptor                4 + 24 + 16 per channel
+//!      key and value: KTXwriter              padded to 4
+//!      texels, at a multiple of 16           little endian, top row first
+//! ```
+
+use bytes::Bytes;
+use glam::{UVec2, uvec2};
+
+use super::Compression;
+use crate::vat::{Encoding, TexelFormat, Texels};
+
+const IDENTIFIER: [u8; 12] = *b"\xabKTX 20\xbb\r\n\x1a\n";
+const LEVEL_INDEX: usize = 80;
+const DESCRIPTOR: usize = 104;
+const ZSTD: u32 = 2;
+/// Fixed, so that the same texels give the same bytes.
+const ZSTD_LEVEL: i32 = 9;
+/// Texels begin at a multiple of this, which suits every format and a mapped upload.
+pub(super) const ALIGNMENT: usize = 16;
+const WRITER: &[u8] = b"KTXwriter\0throng\0";
+
+/// Why KTX2 bytes are not the texels they should be.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum Error {
+    /// Too short, or a range points past the end.
+    #[error("KTX2 {what} needs {needed} bytes, found {found}")]
+    Truncated {
+        /// The part that is cut.
+        what: &'static str,
+        /// Bytes that it needs.
+        needed: u64,
+        /// Bytes that are there.
+        found: u64,
+    },
+    /// A field with another value than it must have.
+    #[error("KTX2 {what}: found {found}, expected {expected}")]
+    Field {
+        /// The field.
+        what: &'static str,
+        /// Its value.
+        found: String,
+        /// The value it must have.
+        expected: String,
+    },
+    /// The compressed texels cannot be restored.
+    #[error("KTX2 zstandard data is corrupt: {0}")]
+    Zstd(String),
+}
+
+/// How the format of texels is called in Vulkan. Fixed point and floats are told apart, so that other
+/// readers of the file see what the numbers mean.
+fn vulkan_format(format: TexelFormat, encoding: Option<Encoding>) -> u32 {
+    let float = matches!(
+        encoding,
+        Some(Encoding::Float16 | Encoding::Float16Bounded | Encoding::Float32)
+    );
+    match (format, float) {
+        (TexelFormat::Rg8, _) => 16,
+        (TexelFormat::Rgba8, _) => 37,
+        (TexelFormat::Rg16, _) => 77,
+        (TexelFormat::Rgba16, false) => 91,
+        (TexelFormat::Rgba16, true) => 97,
+        (TexelFormat::Rgba32, _) => 109,
+    }
+}
+
+/// Basic data format descriptor (Khronos Data Format Specification 1.3, section 5).
+fn descriptor(format: TexelFormat, float: bool) -> Vec<u8> {
+    let channels = format.channels();
+    let bits = format.channel_bytes() * 8;
+    let block = 24 + 16 * channels;
+    let mut words = vec![
+        4 + block,
+        0,                    // vendor Khronos, basic descriptor
+        2 | block << 16,      // version 1.3, size
+        1 | 1 << 8 | 1 << 16, // RGBSDA, BT.709 primaries, linear transfer, straight alpha
+        0,                    // texel block 1×1×1×1
+        format.bytes(),       // bytes in plane 0
+        0,
+    ];
+    for channel in 0..channels {
+        let id = [0, 1, 2, 15][channel as usize];
+        let qualifiers: u32 = if float { 0xc0 } else { 0 };
+        words.push((channel * bits) | (bits - 1) << 16 | (id | qualifiers) << 24);
+        words.push(0);
+        let (lower, upper) = match (float, bits) {
+            (true, _) => ((-1.0f32).to_bits(), 1.0f32.to_bits()),
+            (false, 8) => (0, 0xff),
+            (false, _) => (0, 0xffff),
+        };
+        words.push(lower);
+        words.push(upper);
+    }
+    words.iter().flat_map(|word| word.to_le_bytes()).collect()
+}
+
+/// KTX2 bytes of `texels`; `encoding` is that of a position texture, `None` for normals.
+pub(super) fn encode(
+    texels: &Texels,
+    encoding: Option<Encoding>,
+    compression: Compression,
+) -> Vec<u8> {
+    let vulkan = vulkan_format(texels.format(), encoding);
+    let descriptor = descriptor(texels.format(), matches!(vulkan, 97 | 109));
+    let mut key_value: Vec<u8> = [
+        &u32::try_from(WRITER.len()).unwrap_or(0).to_le_bytes(),
+        WRITER,
+    ]
+    .concat();
+    key_value.resize(key_value.len().next_multiple_of(4), 0);
+    let key_value_offset = DESCRIPTOR + descriptor.len();
+    let data_offset = (key_value_offset + key_value.len()).next_multiple_of(ALIGNMENT);
+    let packed;
+    let (scheme, data): (u32, &[u8]) = match compression {
+        Compression::None => (0, texels.data()),
+        Compression::Zstd => {
+            packed = zstd::bulk::compress(texels.data(), ZSTD_LEVEL).unwrap_or_default();
+            (ZSTD, &packed)
+        }
+    };
+    let size = texels.size();
+    #[expect(
+        clippy::cast_possible_truncation,
+        reason = "offsets within the first kilobyte"
+    )]
+    let [descriptor_at, key_value_at] = [DESCRIPTOR as u32, key_value_offset as u32];
+    #[expect(
+        clippy::cast_possible_truncation,
+        reason = "lengths within the first kilobyte"
+    )]
+    let [descriptor_length, key_value_length] = [descriptor.len() as u32, key_value.len() as u32];
+    let mut bytes = Vec::with_capacity(data_offset + data.len());
+    bytes.extend_from_slice(&IDENTIFIER);
+    let type_size = texels.format().channel_bytes();
+    let header = [vulkan, type_size, size.x, size.y, 0, 0, 1, 1, scheme];
+    let index = [
+        descriptor_at,
+        descriptor_length,
+        key_value_at,
+        key_value_length,
+    ];
+    bytes.extend(
+        header
+            .iter()
+            .chain(&index)
+            .flat_map(|word| word.to_le_bytes()),
+    );
+    bytes.extend_from_slice(&[0; 16]);
+    for number in [data_offset, data.len(), texels.data().len()] {
+        bytes.extend_from_slice(&(number as u64).to_le_bytes());
+    }
+    bytes.extend_from_slice(&descriptor);
+    bytes.extend_from_slice(&key_value);
+    bytes.resize(data_offset, 0);
+    bytes.extend_from_slice(data);
+    bytes
+}
+
+/// The texels in KTX2 `bytes`, which must have this format and size. Uncompressed texels are a slice
+/// of `bytes`; compressed ones are restored into exactly the room that the size needs.
+pub(super) fn decode(
+    bytes: &Bytes,
+    format: TexelFormat,
+    encoding: Option<Encoding>,
+    size: UVec2,
+) -> Result<Texels, Error> {
+    let found = bytes.len() as u64;
+    if bytes.len() < DESCRIPTOR {
+        return Err(Error::Truncated {
+            what: "header",
+            needed: DESCRIPTOR as u64,
+            found,
+        });
+    }
+    let word =
+        |at: usize| u32::from_le_bytes([bytes[at], bytes[at + 1], bytes[at + 2], bytes[at + 3]]);
+    let long = |at: usize| u64::from(word(at)) | u64::from(word(at + 4)) << 32;
+    let field = |what, found: &dyn std::fmt::Debug, expected: &dyn std::fmt::Debug| Error::Field {
+        what,
+        found: format!("{found:?}"),
+        expected: format!("{expected:?}"),
+    };
+    if bytes[..12] != IDENTIFIER {
+        return Err(field("identifier", &&bytes[..12], &IDENTIFIER));
+    }
+    let stored = uvec2(word(20), word(24));
+    if stored != size {
+        return Err(field(
+            "width and height",
+            &stored.to_array(),
+            &size.to_array(),
+        ));
+    }
+    let expected = [
+        ("vkFormat", 12, vulkan_format(format, encoding)),
+        ("typeSize", 16, format.channel_bytes()),
+        ("pixelDepth", 28, 0),
+        ("layerCount", 32, 0),
+        ("faceCount", 36, 1),
+        ("levelCount", 40, 1),
+        ("supercompressionGlobalData length", 72, 0),
+    ];
+    for (what, at, value) in expected {
+        if word(at) != value {
+            return Err(field(what, &word(at), &value));
+        }
+    }
+    let scheme = word(44);
+    let (offset, length, restored) = (
+        long(LEVEL_INDEX),
+        long(LEVEL_INDEX + 8),
+        long(LEVEL_INDEX + 16),
+    );
+    let end = offset
+        .checked_add(length)
+        .ok_or_else(|| field("level range", &(offset, length), &"a range"))?;
+    if end > found {
+        return Err(Error::Truncated {
+            what: "level",
+            needed: end,
+            found,
+        });
+    }
+    let needed = u64::from(size.x) * u64::from(size.y) * u64::from(format.bytes());
+    if restored != needed {
+        return Err(field("level uncompressed length", &restored, &needed));
+    }
+    let (from, to) = (
+        usize::try_from(offset).unwrap_or(0),
+        usize::try_from(end).unwrap_or(0),
+    );
+    let data = match scheme {
+        0 => bytes.slice(from..to),
+        ZSTD => {
+            let room = usize::try_from(needed).unwrap_or(usize::MAX);
+            // A frame that says another size is refused before memory is taken for it.
+            match zstd::zstd_safe::get_frame_content_size(&bytes[from..to]) {
+                Ok(Some(said)) if said == needed => {}
+                said => return Err(field("zstandard content size", &said, &needed)),
+            }
+            let data = zstd::bulk::decompress(&bytes[from..to], room);
+            Bytes::from(data.map_err(|error| Error::Zstd(error.to_string()))?)
+        }
+        other => {
+            return Err(field(
+                "supercompressionScheme",
+                &other,
+                &"0 (none) or 2 (zstandard)",
+            ));
+        }
+    };
+    let bytes = data.len();
+    Texels::new(format, size, data).ok_or_else(|| field("level length", &bytes, &needed))
+}
