@@ -27,6 +27,11 @@ pub mod asset;
 
 pub mod crowd;
 #[cfg(feature = "render")]
+pub mod gpu;
+#[cfg(feature = "render")]
 pub mod render;
 #[cfg(feature = "render")]
 pub mod scene;
+
+#[cfg(feature = "render")]
+pub mod capture;

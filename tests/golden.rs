@@ -2,6 +2,11 @@
 //!
 //! `UPDATE_SNAPSHOTS=1 cargo test --test golden` writes the pictures; look at them before committing.
 #![cfg(feature = "app")]
+#![allow(
+    clippy::unwrap_used,
+    clippy::cast_possible_truncation,
+    reason = "a test may panic"
+)]
 
 use std::path::{Path, PathBuf};
 use std::process::Command;

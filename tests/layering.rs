@@ -1,4 +1,9 @@
 //! Modules name only the modules below them.
+#![allow(
+    clippy::unwrap_used,
+    clippy::cast_possible_truncation,
+    reason = "a test may panic"
+)]
 
 use std::fs;
 use std::path::{Path, PathBuf};

@@ -1,5 +1,10 @@
 //! Scene files: the schema and the reader agree, and bad files are refused with what and where.
 #![cfg(feature = "render")]
+#![allow(
+    clippy::unwrap_used,
+    clippy::cast_possible_truncation,
+    reason = "a test may panic"
+)]
 
 use std::fs;
 use std::path::{Path, PathBuf};

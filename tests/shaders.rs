@@ -1,5 +1,10 @@
 //! Every shader composes, validates and translates; layouts, constants and signatures are those of Rust.
 #![cfg(feature = "render")]
+#![allow(
+    clippy::unwrap_used,
+    clippy::cast_possible_truncation,
+    reason = "a test may panic"
+)]
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::fs;
