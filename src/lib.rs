@@ -24,6 +24,9 @@ pub mod random;
 pub mod vat;
 
 pub mod asset;
+pub mod bake;
+pub mod import;
+pub mod source;
 
 pub mod crowd;
 #[cfg(feature = "render")]

@@ -2,8 +2,23 @@
 
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
+use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use tempfile::{Builder, PersistError};
+
+/// Temporary files that are not renamed yet.
+static PENDING: Mutex<Vec<PathBuf>> = Mutex::new(Vec::new());
+
+/// Removes the temporary files of writes that are under way, for a program that ends at once, as on a
+/// signal. Writes that have not renamed their file wait for ever after.
+pub fn abandon() {
+    let pending = pending();
+    for path in pending.iter() {
+        // What is gone already is what is wanted.
+        std::fs::remove_file(path).ok();
+    }
+    std::mem::forget(pending);
+}
 
 /// Why an output is not there. An older file of that name is untouched.
 #[derive(Debug, thiserror::Error)]
@@ -68,21 +83,34 @@ pub fn write(path: &Path, overwrite: bool, bytes: &[u8]) -> Result<(), Error> {
         builder.permissions(std::fs::Permissions::from_mode(0o666));
     }
     let mut file = builder.tempfile_in(folder(path)).map_err(io)?;
-    file.write_all(bytes).map_err(io)?;
-    file.as_file().sync_all().map_err(io)?;
-    if overwrite {
+    let temporary = file.path().to_owned();
+    pending().push(temporary.clone());
+    let written = file
+        .write_all(bytes)
+        .and_then(|()| file.as_file().sync_all());
+    let mut pending = pending();
+    pending.retain(|path| *path != temporary);
+    written.map_err(io)?;
+    let renamed = if overwrite {
         file.persist(path)
-            .map_err(|PersistError { error, .. }| io(error))?;
     } else {
         file.persist_noclobber(path)
-            .map_err(|PersistError { error, .. }| match error.kind() {
-                io::ErrorKind::AlreadyExists => Error::Exists {
-                    path: path.to_owned(),
-                },
-                _ => io(error),
-            })?;
+    };
+    match renamed {
+        Ok(_) => Ok(()),
+        Err(PersistError { error, .. })
+            if !overwrite && error.kind() == io::ErrorKind::AlreadyExists =>
+        {
+            Err(Error::Exists {
+                path: path.to_owned(),
+            })
+        }
+        Err(PersistError { error, .. }) => Err(io(error)),
     }
-    Ok(())
+}
+
+fn pending() -> MutexGuard<'static, Vec<PathBuf>> {
+    PENDING.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 fn folder(path: &Path) -> &Path {

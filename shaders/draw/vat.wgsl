@@ -134,11 +134,11 @@ fn vs_soft_shadow(vertex: Vertex, instance: Instance) -> Cast {
     let stored = stored_by_texel(vertex, frames);
     let world_position = placed(soft_position(vertex.position, stored, POSITION_SPACE), instance);
     let fall = max(world_position.y - view.ground_height, 0.0) / view.to_sun.y;
-    let cast = vec3f(world_position.x - view.to_sun.x * fall, view.ground_height, world_position.z - view.to_sun.z * fall);
-    var clip = view.clip_from_world * vec4f(cast, 1.0);
+    let fallen = vec3f(world_position.x - view.to_sun.x * fall, view.ground_height, world_position.z - view.to_sun.z * fall);
+    var clip = view.clip_from_world * vec4f(fallen, 1.0);
     // Nearer by a thousandth, so that it lies on the plane; depth is reversed.
     clip.z *= 1.001;
-    return Cast(clip, cast);
+    return Cast(clip, fallen);
 }
 
 @fragment

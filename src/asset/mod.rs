@@ -9,7 +9,7 @@ use glam::Vec3;
 
 use crate::bounds::Bounds;
 use crate::clip::Clip;
-pub use crate::material::{Image, Material};
+use crate::material::{Image, Material};
 use crate::mesh::Mesh;
 use crate::vat::encoding::Remap;
 use crate::vat::grid::Grid;

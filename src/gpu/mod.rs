@@ -12,6 +12,9 @@ mod timer;
 pub use error::Error;
 pub use timer::Timer;
 
+/// The version of wgpu that this crate's types are of.
+pub const WGPU_VERSION: &str = "30";
+
 /// How long a wait for the GPU may take before it counts as hung.
 const DEADLINE: Duration = Duration::from_secs(300);
 

@@ -17,6 +17,9 @@ mod write;
 pub use read::decode;
 pub use write::encode;
 
+/// Version of the extension that is written and read.
+pub const FORMAT_VERSION: u32 = document::VERSION;
+
 /// Largest file: lengths in a binary glTF file have 32 bits.
 pub const MAX_FILE_BYTES: u64 = u32::MAX as u64;
 
