@@ -26,9 +26,13 @@ fn fs_background(in: Background) -> Painted {
     let hit = view.eye + ray * along;
     // Derivatives need every pixel to come this way.
     let plane = plane_color(hit, 1.0);
+    let clip = view.clip_from_world * vec4f(hit, 1.0);
+    let depth = clip.z / clip.w;
+    // One depth serves all samples of the pixel: it is that of the farthest, so that no shadow on the
+    // plane sinks into it.
+    let farthest = max(depth - fwidth(depth), 0.0);
     if view.ground_visible == 0u || along <= 0.0 || along > 1e5 {
         return Painted(finish(sky_light(ray)), 0.0);
     }
-    let clip = view.clip_from_world * vec4f(hit, 1.0);
-    return Painted(finish(plane), clip.z / clip.w);
+    return Painted(finish(plane), farthest);
 }

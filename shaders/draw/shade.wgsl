@@ -13,7 +13,7 @@ fn sky_light(direction: vec3f) -> vec3f {
 // Light that comes from all around onto a surface that faces `normal`.
 fn ambient(normal: vec3f) -> vec3f {
     let up = normal.y * 0.5 + 0.5;
-    let above = mix(view.horizon, view.sky, 0.5) * 0.75;
+    let above = mix(view.horizon, view.sky, 0.5) * 0.52;
     let below = view.ground * (view.sun * max(view.to_sun.y, 0.0) * 0.5 + above * 0.5);
     return mix(below, above, up);
 }

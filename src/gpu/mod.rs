@@ -40,6 +40,17 @@ pub fn wanted_features() -> wgpu::Features {
         | wgpu::Features::TEXTURE_FORMAT_16BIT_NORM
 }
 
+/// `asked`, without OpenGL unless `WGPU_BACKEND` asks for it.
+pub fn descriptor(asked: wgpu::InstanceDescriptor) -> wgpu::InstanceDescriptor {
+    match wgpu::Backends::from_env() {
+        Some(_) => asked,
+        None => wgpu::InstanceDescriptor {
+            backends: asked.backends & wgpu::Backends::PRIMARY,
+            ..asked
+        },
+    }
+}
+
 impl Gpu {
     /// A device that draws into textures. `WGPU_BACKEND`, `WGPU_ADAPTER_NAME` and wgpu's other variables
     /// are heeded.
@@ -47,9 +58,17 @@ impl Gpu {
     /// # Errors
     /// [`Error::NoAdapter`], [`Error::TooWeak`], [`Error::Device`].
     pub async fn headless() -> Result<Self, Error> {
-        let instance =
-            wgpu::Instance::new(wgpu::InstanceDescriptor::new_without_display_handle_from_env());
-        Self::for_surface(instance, None).await
+        let instance = wgpu::Instance::new(descriptor(
+            wgpu::InstanceDescriptor::new_without_display_handle_from_env(),
+        ));
+        match Self::for_surface(instance, None).await {
+            // OpenGL is the last resort: its drivers complain loudly on machines without a display.
+            Err(Error::NoAdapter { .. }) => {
+                let everything = wgpu::InstanceDescriptor::new_without_display_handle_from_env();
+                Self::for_surface(wgpu::Instance::new(everything), None).await
+            }
+            found => found,
+        }
     }
 
     /// A device that can draw to `surface`, which belongs to `instance`.
@@ -97,7 +116,7 @@ impl Gpu {
         let fault = Arc::new(Mutex::new(None));
         let first = Arc::clone(&fault);
         let keep = move |error: Error| {
-            log::error!("{error}");
+            log::debug!("{error}");
             first
                 .lock()
                 .unwrap_or_else(PoisonError::into_inner)

@@ -45,15 +45,23 @@ impl Camera {
         clip_from_view * rh::view::look_at_mat4(self.eye, self.target, up)
     }
 
-    /// This camera moved along its direction so that all of `bounds` is in the picture.
+    /// This camera moved along its direction so that all of `bounds` is just in the picture.
     pub fn framing(self, bounds: Bounds, aspect: f32) -> Self {
-        let direction = (self.eye - self.target).try_normalize().unwrap_or(Vec3::Z);
-        let radius = (bounds.size().length() * 0.5).max(1e-3);
-        let half_y = (self.fov_y_degrees * 0.5).to_radians();
-        let half = half_y.min((half_y.tan() * aspect).atan());
-        let distance = radius / half.sin();
+        let away = (self.eye - self.target).try_normalize().unwrap_or(Vec3::Z);
+        let right = away.cross(Vec3::NEG_Y).try_normalize().unwrap_or(Vec3::X);
+        let up = away.cross(right);
+        let slope_y = (self.fov_y_degrees * 0.5).to_radians().tan();
+        let slope_x = slope_y * aspect;
+        let half = bounds.size() * 0.5;
+        let mut distance = 1e-3_f32;
+        for corner in 0..8 {
+            let sign = |axis: usize| if corner >> axis & 1 == 1 { 1.0 } else { -1.0 };
+            let corner = half * Vec3::new(sign(0), sign(1), sign(2));
+            let aside = (corner.dot(right).abs() / slope_x).max(corner.dot(up).abs() / slope_y);
+            distance = distance.max(corner.dot(away) + aside * 1.06);
+        }
         Self {
-            eye: bounds.center() + direction * distance,
+            eye: bounds.center() + away * distance,
             target: bounds.center(),
             near: (distance * 0.01).clamp(1e-4, 0.1),
             ..self

@@ -40,6 +40,7 @@ pub(super) struct Pipelines {
     target: Target,
     vat: wgpu::ShaderModule,
     ground: wgpu::ShaderModule,
+    layout_of_background: wgpu::PipelineLayout,
     layout: wgpu::PipelineLayout,
     layout_with_sampler: wgpu::PipelineLayout,
     made: HashMap<Key, wgpu::RenderPipeline>,
@@ -138,6 +139,7 @@ impl Pipelines {
             target,
             vat: shader::module(device, "draw/vat"),
             ground: shader::module(device, "draw/ground"),
+            layout_of_background: layout("render: background", &groups[..1]),
             layout: layout("render: soft", &groups[..3]),
             layout_with_sampler: layout("render: soft by sampler", &groups),
             made: HashMap::new(),
@@ -204,7 +206,7 @@ impl Pipelines {
         self.device
             .create_render_pipeline(&wgpu::RenderPipelineDescriptor {
                 label: Some("render: background"),
-                layout: Some(&self.layout),
+                layout: Some(&self.layout_of_background),
                 vertex: wgpu::VertexState {
                     module: &self.ground,
                     entry_point: Some("vs_background"),

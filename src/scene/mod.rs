@@ -307,15 +307,9 @@ impl Scene {
             .zip(assets)
             .map(|(SceneCrowd { crowd, .. }, asset)| {
                 let instances = crowd.instances(&asset.clips);
-                let reach = reach(asset.bounds());
+                let local = asset.bounds();
                 for instance in &instances {
-                    let flat = reach.x * instance.scale;
-                    let low = instance.position + Vec3::new(-flat, reach.y * instance.scale, -flat);
-                    let high = instance.position + Vec3::new(flat, reach.z * instance.scale, flat);
-                    bounds = bounds.union(Bounds {
-                        min: low,
-                        max: high,
-                    });
+                    bounds = bounds.union(placed(local, instance));
                 }
                 instances
             })
@@ -337,14 +331,25 @@ impl Scene {
     }
 }
 
-/// How far an asset reaches from its origin: along the ground in any heading (x), down (y), up (z).
-fn reach(bounds: Bounds) -> Vec3 {
-    let far = bounds.min.abs().max(bounds.max.abs());
-    Vec3::new(
-        glam::vec2(far.x, far.z).length(),
-        bounds.min.y,
-        bounds.max.y,
-    )
+/// The box round `bounds` where an instance puts it.
+fn placed(bounds: Bounds, instance: &Instance) -> Bounds {
+    let [cosine, sine] = instance.heading;
+    Bounds::of_points((0..8).map(|corner| {
+        let pick = |axis: usize| {
+            if corner >> axis & 1 == 1 {
+                bounds.max[axis]
+            } else {
+                bounds.min[axis]
+            }
+        };
+        let local = Vec3::new(pick(0), pick(1), pick(2)) * instance.scale;
+        let turned = Vec3::new(
+            cosine * local.x + sine * local.z,
+            local.y,
+            cosine * local.z - sine * local.x,
+        );
+        instance.position + turned
+    }))
 }
 
 /// Three quarters from the front, a little above: where one would stand to look at a crowd.

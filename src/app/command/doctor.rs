@@ -55,9 +55,7 @@ struct Problem {
 }
 
 pub(crate) fn run(arguments: &Doctor) -> Result<(), Failure> {
-    let instance =
-        wgpu::Instance::new(wgpu::InstanceDescriptor::new_without_display_handle_from_env());
-    let found = pollster::block_on(instance.enumerate_adapters(wgpu::Backends::all()));
+    let found = pollster::block_on(adapters());
     let chosen = pollster::block_on(gpu::Gpu::headless()).map(|gpu| gpu.info);
     let adapters: Vec<Adapter> = found
         .iter()
@@ -99,6 +97,19 @@ pub(crate) fn run(arguments: &Doctor) -> Result<(), Failure> {
         print(text(&printed).as_bytes())?;
     }
     chosen.map(|_| ()).map_err(Failure::from)
+}
+
+async fn adapters() -> Vec<wgpu::Adapter> {
+    let asked = wgpu::InstanceDescriptor::new_without_display_handle_from_env();
+    let instance = wgpu::Instance::new(gpu::descriptor(asked));
+    let found = instance.enumerate_adapters(wgpu::Backends::all()).await;
+    if !found.is_empty() {
+        return found;
+    }
+    let everything = wgpu::InstanceDescriptor::new_without_display_handle_from_env();
+    wgpu::Instance::new(everything)
+        .enumerate_adapters(wgpu::Backends::all())
+        .await
 }
 
 fn describe(adapter: &wgpu::Adapter, chosen: bool) -> Adapter {

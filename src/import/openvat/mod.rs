@@ -221,10 +221,7 @@ pub(super) fn load(path: &Path, options: &Options) -> Result<Asset, Error> {
     };
     let clips = clips(&remap, options, &name(&mesh), &remap_path, &mut parts)?;
     let materials = if file.materials.is_empty() {
-        vec![Material {
-            double_sided: true,
-            ..Material::default()
-        }]
+        vec![clay()]
     } else {
         file.materials
     };
@@ -274,6 +271,17 @@ pub(super) fn load(path: &Path, options: &Options) -> Result<Asset, Error> {
         ..asset.into_parts()
     })
     .map_err(invalid)
+}
+
+/// Exports come without materials; both sides are shown, as sheets have no inside.
+fn clay() -> Material {
+    let base_color = glam::Vec4::new(0.62, 0.62, 0.64, 1.0);
+    Material {
+        name: "clay".to_owned(),
+        base_color,
+        double_sided: true,
+        ..Material::default()
+    }
 }
 
 struct Remarked {
