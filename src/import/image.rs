@@ -14,6 +14,8 @@ pub(super) struct Picture {
     pub(super) pixels: Pixels,
     /// It says that it is sRGB or has a gamma, which positions are not.
     pub(super) tagged_srgb: bool,
+    /// The number of the scene's frame at which the picture was written, where it says so.
+    pub(super) scene_frame: Option<i64>,
 }
 
 /// Three channels per pixel, top row first.
@@ -155,6 +157,7 @@ fn png(bytes: &[u8], path: &Path, limits: &Limits) -> Result<Picture, Error> {
         size,
         pixels,
         tagged_srgb,
+        scene_frame: None,
     })
 }
 
@@ -180,6 +183,18 @@ fn exr(bytes: &[u8], path: &Path, limits: &Limits) -> Result<Picture, Error> {
             });
         }
     }
+    let scene_frame = meta.headers.first().and_then(|header| {
+        header
+            .own_attributes
+            .other
+            .get(&exr::meta::attribute::Text::from("Frame"))
+    });
+    let scene_frame = match scene_frame {
+        Some(exr::meta::attribute::AttributeValue::Text(text)) => {
+            text.to_string().trim().parse().ok()
+        }
+        _ => None,
+    };
     let image = exr::prelude::read()
         .no_deep_data()
         .largest_resolution_level()
@@ -229,5 +244,6 @@ fn exr(bytes: &[u8], path: &Path, limits: &Limits) -> Result<Picture, Error> {
         size,
         pixels,
         tagged_srgb: false,
+        scene_frame,
     })
 }

@@ -19,6 +19,8 @@ pub(super) struct Motion<'a> {
     /// Unit normal of an element, where the files have normals.
     pub(super) normal: Option<&'a dyn Fn(u32, u32) -> Vec3>,
     pub(super) is_gltf: bool,
+    /// First frame of the scene's timeline, where the picture says it.
+    pub(super) scene_start: Option<i64>,
 }
 
 /// Frames that are compared: enough to tell, and bounded work.
@@ -124,15 +126,25 @@ impl Motion<'_> {
         repaired
     }
 
-    /// Without normals nothing tells: the exporter's habit decides.
+    /// Without normals the timeline tells, else the exporter's habit.
     fn by_default(&self, remarks: &mut Remarks) -> Vec<Vec3> {
-        let last = self.frames - 1;
         if !self.is_gltf {
             remarks
                 .assumptions
                 .push("the mesh is stored at rest, as FBX exports are".to_owned());
             return self.stored.positions.clone();
         }
+        // The preview that the glTF writer applies stands at scene time 0, wrapped into the frames.
+        if let Some(start) = self.scene_start {
+            let frame = u32::try_from((-start).rem_euclid(i64::from(self.frames))).unwrap_or(0);
+            let wrong = self.largest_offset(frame);
+            remarks.assumptions.push(format!(
+                "the mesh is stored at frame {frame}, as the exporter does for a timeline that begins at {start} (said by \
+                 the picture); its offsets, up to {wrong:.3} m, are taken away"
+            ));
+            return self.without(frame);
+        }
+        let last = self.frames - 1;
         let wrong = self.largest_offset(last);
         remarks.warnings.push(format!(
             "without normals the mesh's frame cannot be found: frame {last} is assumed, the exporter's habit for glTF; if \

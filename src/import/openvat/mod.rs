@@ -142,6 +142,11 @@ pub(super) fn load(path: &Path, options: &Options) -> Result<Asset, Error> {
     let source = NormalSource::new(&layout, &picture, separate.as_ref(), packed, &mut parts);
     let stored_normal = |slot: u32, frame: u32| source.normal(&layout, slot, frame);
     let elements = layout.slots.iter().max().map_or(0, |last| last + 1);
+    // The picture is written at the last frame.
+    let scene_start = picture.scene_frame.map(|last| {
+        last.saturating_sub(i64::from(layout.frames))
+            .saturating_add(1)
+    });
     let mut rest = Mesh {
         elements: layout.slots.clone(),
         ..file.mesh
@@ -155,6 +160,7 @@ pub(super) fn load(path: &Path, options: &Options) -> Result<Asset, Error> {
             .is_there()
             .then_some(&stored_normal as &dyn Fn(u32, u32) -> Vec3),
         is_gltf: file.is_gltf,
+        scene_start,
     };
     if let MeshFrame::Frame(frame) = options.mesh_frame
         && frame >= layout.frames
@@ -219,7 +225,14 @@ pub(super) fn load(path: &Path, options: &Options) -> Result<Asset, Error> {
             }
         }
     };
-    let clips = clips(&remap, options, &name(&mesh), &remap_path, &mut parts)?;
+    let clips = clips(
+        &remap,
+        options,
+        scene_start,
+        &name(&mesh),
+        &remap_path,
+        &mut parts,
+    )?;
     let materials = if file.materials.is_empty() {
         vec![clay()]
     } else {
@@ -524,6 +537,7 @@ fn computed_normals(
 fn clips(
     remap: &json::Remap,
     options: &Options,
+    scene_start: Option<i64>,
     mesh: &str,
     path: &Path,
     parts: &mut Remarked,
@@ -554,12 +568,13 @@ fn clips(
             loop_mode,
         }]);
     }
-    // Frames are those of the scene's timeline; where it begins is not said.
-    let (mut first, last) = (
-        1,
-        remap.clips.iter().map(|clip| clip.end).max().unwrap_or(1),
-    );
-    if last > remap.frames {
+    // Frames are those of the scene's timeline; where it begins only the picture may say.
+    let last = remap.clips.iter().map(|clip| clip.end).max().unwrap_or(1);
+    let said_start = scene_start
+        .and_then(|start| u32::try_from(start).ok())
+        .filter(|start| *start > 0);
+    let mut first = said_start.unwrap_or(1);
+    if said_start.is_none() && last > remap.frames {
         first = remap.clips.iter().map(|clip| clip.start).min().unwrap_or(1);
         parts.warnings.push(format!(
             "clips go to frame {last}, there are {}: the timeline is taken to begin at frame {first}",
