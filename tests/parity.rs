@@ -1,10 +1,6 @@
 //! The WGSL functions that draw agree with Rust: integers exactly, positions within 10⁻⁶ of the bounds.
 #![cfg(feature = "render")]
-#![allow(
-    clippy::unwrap_used,
-    clippy::cast_possible_truncation,
-    reason = "a test may panic"
-)]
+#![allow(clippy::unwrap_used, clippy::cast_possible_truncation, reason = "a test may panic")]
 
 mod common;
 
@@ -15,9 +11,7 @@ use throng::random::Random;
 use throng::render::decode;
 use throng::render::uniforms::{Answer, Question};
 use throng::vat::grid::{Grid, texel_address};
-use throng::vat::playback::{
-    clip_frames, encode_cursor, encode_phase, encode_speed, multiply_wide,
-};
+use throng::vat::playback::{clip_frames, encode_cursor, encode_phase, encode_speed, multiply_wide};
 use throng::vat::{Encoding, FrameBlend, Normals, PositionSpace};
 use wgpu::util::DeviceExt as _;
 
@@ -34,9 +28,7 @@ fn decoded_poses_agree_for_every_encoding_normals_blend_and_space() {
         for normals in Normals::ALL {
             for space in PositionSpace::ALL {
                 // One row a frame; wrapped rows; wrapped rows in bands.
-                for (elements, frames, max_texture_size) in
-                    [(97, 9, 256), (300, 7, 128), (40, 90, 64)]
-                {
+                for (elements, frames, max_texture_size) in [(97, 9, 256), (300, 7, 128), (40, 90, 64)] {
                     let choice = Choice {
                         encoding: *encoding,
                         normals: *normals,
@@ -51,24 +43,15 @@ fn decoded_poses_agree_for_every_encoding_normals_blend_and_space() {
                     for blend in FrameBlend::ALL {
                         let clip = &asset.clips[1];
                         let cursor = encode_cursor(clip, random.unit() * 1e4);
-                        let moment = clip_frames(
-                            cursor,
-                            encode_phase(random.unit()),
-                            encode_speed(random.signed()),
-                        );
+                        let moment =
+                            clip_frames(cursor, encode_phase(random.unit()), encode_speed(random.signed()));
                         let cpu = asset.pose(moment, *blend);
-                        let gpu =
-                            pollster::block_on(decode::pose(&gpu, &asset, moment, *blend)).unwrap();
+                        let gpu = pollster::block_on(decode::pose(&gpu, &asset, moment, *blend)).unwrap();
                         // The box of everything that is added up: texels, and rest positions in offset space.
-                        let size = 42.0
-                            + if *space == PositionSpace::Offset {
-                                2.0
-                            } else {
-                                0.0
-                            };
+                        let size = 42.0 + if *space == PositionSpace::Offset { 2.0 } else { 0.0 };
                         for (cpu, gpu) in cpu.positions.iter().zip(&gpu.positions) {
-                            worst_position = worst_position
-                                .max(f64::from((*cpu - *gpu).abs().max_element()) / size);
+                            worst_position =
+                                worst_position.max(f64::from((*cpu - *gpu).abs().max_element()) / size);
                         }
                         for (cpu, gpu) in cpu.normals.iter().zip(&gpu.normals) {
                             if *normals != Normals::Flat {
@@ -108,27 +91,12 @@ fn questions() -> Vec<Question> {
                 fps: [0.0, 24.0, 29.97, 240.0][index % 4],
                 loop_mode: LoopMode::ALL[index % 3],
             };
-            let time = [
-                random.signed() * 10.0,
-                random.signed() * 1e7,
-                random.unit() * 1e12,
-                f64::NAN,
-                -1e300,
-            ];
-            let speed = [
-                encode_speed(1.0),
-                encode_speed(random.signed() * 3.0),
-                random.bits() as i32,
-                i32::MIN,
-                -1,
-            ];
+            let time =
+                [random.signed() * 10.0, random.signed() * 1e7, random.unit() * 1e12, f64::NAN, -1e300];
+            let speed =
+                [encode_speed(1.0), encode_speed(random.signed() * 3.0), random.bits() as i32, i32::MIN, -1];
             let phase = [random.bits() as u32, edges[index % edges.len()]];
-            let grid = Grid::new(
-                1 + random.below(9000) as u32,
-                1 + random.below(300) as u32,
-                8192,
-            )
-            .unwrap();
+            let grid = Grid::new(1 + random.below(9000) as u32, 1 + random.below(300) as u32, 8192).unwrap();
             Question {
                 clip: encode_cursor(&clip, time[index / 3 % 5]),
                 phase: phase[index / 7 % 2],
@@ -145,46 +113,34 @@ fn questions() -> Vec<Question> {
 fn frames_addresses_and_products_agree_exactly() {
     let Some(gpu) = common::gpu() else { return };
     let questions = questions();
-    let asked = gpu
-        .device
-        .create_buffer_init(&wgpu::util::BufferInitDescriptor {
-            label: Some("parity: questions"),
-            contents: bytemuck::cast_slice(&questions),
-            usage: wgpu::BufferUsages::STORAGE,
-        });
+    let asked = gpu.device.create_buffer_init(&wgpu::util::BufferInitDescriptor {
+        label: Some("parity: questions"),
+        contents: bytemuck::cast_slice(&questions),
+        usage: wgpu::BufferUsages::STORAGE,
+    });
     let answered = gpu.device.create_buffer(&wgpu::BufferDescriptor {
         label: Some("parity: answers"),
         size: (questions.len() * size_of::<Answer>()) as u64,
         usage: wgpu::BufferUsages::STORAGE | wgpu::BufferUsages::COPY_SRC,
         mapped_at_creation: false,
     });
-    let pipeline = gpu
-        .device
-        .create_compute_pipeline(&wgpu::ComputePipelineDescriptor {
-            label: Some("parity"),
-            layout: None,
-            module: &shader::module(&gpu.device, "test/parity"),
-            entry_point: Some("answer_all"),
-            compilation_options: wgpu::PipelineCompilationOptions::default(),
-            cache: None,
-        });
+    let pipeline = gpu.device.create_compute_pipeline(&wgpu::ComputePipelineDescriptor {
+        label: Some("parity"),
+        layout: None,
+        module: &shader::module(&gpu.device, "test/parity"),
+        entry_point: Some("answer_all"),
+        compilation_options: wgpu::PipelineCompilationOptions::default(),
+        cache: None,
+    });
     let group = gpu.device.create_bind_group(&wgpu::BindGroupDescriptor {
         label: Some("parity"),
         layout: &pipeline.get_bind_group_layout(0),
         entries: &[
-            wgpu::BindGroupEntry {
-                binding: 0,
-                resource: asked.as_entire_binding(),
-            },
-            wgpu::BindGroupEntry {
-                binding: 1,
-                resource: answered.as_entire_binding(),
-            },
+            wgpu::BindGroupEntry { binding: 0, resource: asked.as_entire_binding() },
+            wgpu::BindGroupEntry { binding: 1, resource: answered.as_entire_binding() },
         ],
     });
-    let mut encoder = gpu
-        .device
-        .create_command_encoder(&wgpu::CommandEncoderDescriptor::default());
+    let mut encoder = gpu.device.create_command_encoder(&wgpu::CommandEncoderDescriptor::default());
     {
         let mut pass = encoder.begin_compute_pass(&wgpu::ComputePassDescriptor::default());
         pass.set_pipeline(&pipeline);
@@ -196,24 +152,12 @@ fn frames_addresses_and_products_agree_exactly() {
     let answers: Vec<Answer> = bytemuck::pod_collect_to_vec(&bytes);
     let mut blended = 0;
     for (question, answer) in questions.iter().zip(&answers) {
-        let Question {
-            clip,
-            phase,
-            speed,
-            grid,
-            element,
-            frame,
-        } = *question;
+        let Question { clip, phase, speed, grid, element, frame } = *question;
         let address = texel_address(grid, element, frame);
         let [product_low, product_high] = multiply_wide(phase, speed as u32);
         let frames = clip_frames(clip, phase, speed);
-        let expected = Answer {
-            frames,
-            address_x: address.x,
-            address_y: address.y,
-            product_low,
-            product_high,
-        };
+        let expected =
+            Answer { frames, address_x: address.x, address_y: address.y, product_low, product_high };
         assert_eq!(*answer, expected, "{question:?}");
         assert_eq!(
             u64::from(product_low) | u64::from(product_high) << 32,
@@ -221,8 +165,5 @@ fn frames_addresses_and_products_agree_exactly() {
         );
         blended += usize::from(frames.weight > 0.0);
     }
-    assert!(
-        blended > questions.len() / 4,
-        "the questions are about blends too"
-    );
+    assert!(blended > questions.len() / 4, "the questions are about blends too");
 }

@@ -272,12 +272,10 @@ fn parser<T: Copy + Clone + Send + Sync + 'static>(
     name: fn(T) -> &'static str,
 ) -> impl clap::builder::TypedValueParser<Value = T> {
     use clap::builder::TypedValueParser as _;
-    clap::builder::PossibleValuesParser::new(all.iter().map(|value| name(*value))).map(
-        move |found| {
-            let same = all.iter().find(|value| name(**value) == found);
-            *same.unwrap_or(&all[0])
-        },
-    )
+    clap::builder::PossibleValuesParser::new(all.iter().map(|value| name(*value))).map(move |found| {
+        let same = all.iter().find(|value| name(**value) == found);
+        *same.unwrap_or(&all[0])
+    })
 }
 
 fn finite(text: &str) -> Result<f64, String> {
@@ -295,14 +293,9 @@ fn fps(text: &str) -> Result<f64, String> {
 }
 
 fn size(text: &str) -> Result<[u32; 2], String> {
-    let sides = text
-        .split_once(['x', 'X', '×'])
-        .and_then(|(width, height)| {
-            let sides = [width.parse::<u32>().ok()?, height.parse::<u32>().ok()?];
-            sides
-                .iter()
-                .all(|side| (1..=throng::scene::MAX_PICTURE_SIZE).contains(side))
-                .then_some(sides)
-        });
+    let sides = text.split_once(['x', 'X', '×']).and_then(|(width, height)| {
+        let sides = [width.parse::<u32>().ok()?, height.parse::<u32>().ok()?];
+        sides.iter().all(|side| (1..=throng::scene::MAX_PICTURE_SIZE).contains(side)).then_some(sides)
+    });
     sides.ok_or_else(|| "expected WIDTHxHEIGHT, each 1 to 16384".to_owned())
 }

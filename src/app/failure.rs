@@ -42,15 +42,8 @@ impl Failure {
     pub(crate) fn code(&self) -> u8 {
         match self {
             Self::Usage(_) | Self::Builtin(_) => 2,
-            Self::Asset(asset::Error::Output(_))
-            | Self::Output(_)
-            | Self::Stdout(_)
-            | Self::Encode(_) => 4,
-            Self::Import(_)
-            | Self::Asset(_)
-            | Self::Scene(_)
-            | Self::Bake(_)
-            | Self::Input { .. } => 3,
+            Self::Asset(asset::Error::Output(_)) | Self::Output(_) | Self::Stdout(_) | Self::Encode(_) => 4,
+            Self::Import(_) | Self::Asset(_) | Self::Scene(_) | Self::Bake(_) | Self::Input { .. } => 3,
             Self::Gpu(gpu::Error::Lost(_) | gpu::Error::TimedOut(_) | gpu::Error::OutOfMemory) => 6,
             Self::Gpu(_) | Self::Window(_) => 5,
         }

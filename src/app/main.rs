@@ -28,27 +28,16 @@ fn main() -> ExitCode {
         (false, _) => log::LevelFilter::Debug,
     };
     env_logger::Builder::new()
-        .filter_level(if cli.verbose > 1 {
-            log::LevelFilter::Info
-        } else {
-            log::LevelFilter::Error
-        })
+        .filter_level(if cli.verbose > 1 { log::LevelFilter::Info } else { log::LevelFilter::Error })
         .filter_module("throng", level)
         .parse_default_env()
         .format(|buffer, record| {
-            writeln!(
-                buffer,
-                "{}: {}",
-                record.level().as_str().to_lowercase(),
-                record.args()
-            )
+            writeln!(buffer, "{}: {}", record.level().as_str().to_lowercase(), record.args())
         })
         .init();
     signals::install();
     panic::set_hook(Box::new(|info| {
-        let place = info
-            .location()
-            .map_or_else(String::new, |at| format!(" at {}:{}", at.file(), at.line()));
+        let place = info.location().map_or_else(String::new, |at| format!(" at {}:{}", at.file(), at.line()));
         eprintln!("internal error{place}: {}", panic_text(info.payload()));
         eprintln!("  this is a fault of throng: please report it, with the command and the input");
     }));
@@ -57,22 +46,15 @@ fn main() -> ExitCode {
         Color::Always => true,
         Color::Never => false,
         Color::Auto => {
-            io::stderr().is_terminal()
-                && std::env::var_os("NO_COLOR").is_none_or(|value| value.is_empty())
+            io::stderr().is_terminal() && std::env::var_os("NO_COLOR").is_none_or(|value| value.is_empty())
         }
     };
     match panic::catch_unwind(|| run(cli)) {
         Ok(Ok(())) => ExitCode::SUCCESS,
         // Whoever read our output has seen enough.
-        Ok(Err(Failure::Stdout(error))) if error.kind() == io::ErrorKind::BrokenPipe => {
-            ExitCode::SUCCESS
-        }
+        Ok(Err(Failure::Stdout(error))) if error.kind() == io::ErrorKind::BrokenPipe => ExitCode::SUCCESS,
         Ok(Err(failure)) => {
-            let (on, off) = if color {
-                ("\x1b[1;31m", "\x1b[0m")
-            } else {
-                ("", "")
-            };
+            let (on, off) = if color { ("\x1b[1;31m", "\x1b[0m") } else { ("", "") };
             eprintln!("{on}error{off}: {failure}");
             if let Some(hint) = failure.hint().filter(|_| !quiet) {
                 eprintln!("  {hint}");
@@ -85,8 +67,7 @@ fn main() -> ExitCode {
 
 fn panic_text(payload: &(dyn std::any::Any + Send)) -> &str {
     let text = payload.downcast_ref::<&str>().copied();
-    text.or_else(|| payload.downcast_ref::<String>().map(String::as_str))
-        .unwrap_or("unknown")
+    text.or_else(|| payload.downcast_ref::<String>().map(String::as_str)).unwrap_or("unknown")
 }
 
 fn run(cli: Cli) -> Result<(), Failure> {

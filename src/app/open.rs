@@ -38,18 +38,12 @@ pub(crate) fn asset(path: &Path, options: &import::Options) -> Result<Asset, Fai
 fn starts_like_glb(path: &Path) -> Result<bool, Failure> {
     let mut magic = [0; 4];
     let read = File::open(path).and_then(|mut file| file.read(&mut magic));
-    read.map_err(|source| Failure::Input {
-        source,
-        path: path.to_owned(),
-    })?;
+    read.map_err(|source| Failure::Input { source, path: path.to_owned() })?;
     Ok(magic == *b"glTF")
 }
 
 /// The scene at `path`, or a scene made for the asset there; and its assets, one per crowd.
-pub(crate) fn scene(
-    path: &Path,
-    options: &import::Options,
-) -> Result<(Scene, Vec<Asset>), Failure> {
+pub(crate) fn scene(path: &Path, options: &import::Options) -> Result<(Scene, Vec<Asset>), Failure> {
     if !is_scene(path) {
         let asset = asset(path, options)?;
         let scene = Scene::of_asset(path.display().to_string(), asset.bounds(), 1);
@@ -74,19 +68,14 @@ pub(crate) fn demo() -> Result<(Scene, Vec<Asset>), Failure> {
     let scene = Scene::parse(DEMO, Path::new("demo.json"))?;
     let mut assets = Vec::new();
     for _ in &scene.crowds {
-        assets.push(glb::decode(
-            &bytes::Bytes::from_static(FLAG),
-            Path::new("flag.vat.glb"),
-        )?);
+        assets.push(glb::decode(&bytes::Bytes::from_static(FLAG), Path::new("flag.vat.glb"))?);
     }
     Ok((scene, assets))
 }
 
 /// A scene is a JSON file with crowds; the JSON files of foreign exports have none.
 fn is_scene(path: &Path) -> bool {
-    let json = path
-        .extension()
-        .is_some_and(|extension| extension == "json");
+    let json = path.extension().is_some_and(|extension| extension == "json");
     if !json || !path.is_file() {
         return false;
     }
@@ -102,30 +91,17 @@ fn is_scene(path: &Path) -> bool {
 /// Indices of the clips that `wanted` names: a name, else an index, else a glob.
 pub(crate) fn clips(clips: &[Clip], wanted: &str) -> Result<Vec<usize>, Failure> {
     let by = |holds: &dyn Fn(&Clip) -> bool| -> Vec<usize> {
-        clips
-            .iter()
-            .enumerate()
-            .filter(|(_, clip)| holds(clip))
-            .map(|(index, _)| index)
-            .collect()
+        clips.iter().enumerate().filter(|(_, clip)| holds(clip)).map(|(index, _)| index).collect()
     };
     let mut found = by(&|clip| clip.name == wanted);
     if found.is_empty() {
-        found = wanted
-            .parse()
-            .ok()
-            .filter(|index: &usize| *index < clips.len())
-            .into_iter()
-            .collect();
+        found = wanted.parse().ok().filter(|index: &usize| *index < clips.len()).into_iter().collect();
     }
     if found.is_empty() {
         found = by(&|clip| glob_matches(wanted, &clip.name));
     }
     if found.is_empty() {
-        return Err(Failure::Usage(format!(
-            "no clip is called {wanted:?}; there are: {}",
-            listed(clips)
-        )));
+        return Err(Failure::Usage(format!("no clip is called {wanted:?}; there are: {}", listed(clips))));
     }
     Ok(found)
 }
@@ -139,28 +115,21 @@ pub(crate) fn clip<'a>(all: &'a [Clip], wanted: Option<&str>) -> Result<&'a Clip
     // Clips of one name can only be told apart by their index.
     if found.len() > 1 {
         let some: Vec<Clip> = found.iter().map(|index| all[*index].clone()).collect();
-        let text = format!(
-            "{wanted:?} is more than one clip: {}; use an index of: {}",
-            listed(&some),
-            listed(all)
-        );
+        let text =
+            format!("{wanted:?} is more than one clip: {}; use an index of: {}", listed(&some), listed(all));
         return Err(Failure::Usage(text));
     }
     Ok(&all[found[0]])
 }
 
 fn listed(clips: &[Clip]) -> String {
-    let names = clips
-        .iter()
-        .enumerate()
-        .map(|(index, clip)| format!("{index} {:?}", clip.name));
+    let names = clips.iter().enumerate().map(|(index, clip)| format!("{index} {:?}", clip.name));
     names.collect::<Vec<_>>().join(", ")
 }
 
 /// `*` is any text, `?` any character; everything else is itself.
 fn glob_matches(pattern: &str, text: &str) -> bool {
-    let (pattern, text): (Vec<char>, Vec<char>) =
-        (pattern.chars().collect(), text.chars().collect());
+    let (pattern, text): (Vec<char>, Vec<char>) = (pattern.chars().collect(), text.chars().collect());
     let (mut at, mut from) = (0, 0);
     let mut star: Option<(usize, usize)> = None;
     while from < text.len() {

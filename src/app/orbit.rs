@@ -27,10 +27,7 @@ impl Orbit {
         Self {
             target: camera.target,
             yaw: away.x.atan2(away.z),
-            pitch: (away.y / distance)
-                .clamp(-1.0, 1.0)
-                .asin()
-                .clamp(-MAX_PITCH, MAX_PITCH),
+            pitch: (away.y / distance).clamp(-1.0, 1.0).asin().clamp(-MAX_PITCH, MAX_PITCH),
             distance,
             fov_y_degrees: camera.fov_y_degrees,
         }
@@ -39,11 +36,7 @@ impl Orbit {
     /// Unit vector from the target to the eye.
     fn away(&self) -> Vec3 {
         let flat = self.pitch.cos();
-        Vec3::new(
-            flat * self.yaw.sin(),
-            self.pitch.sin(),
-            flat * self.yaw.cos(),
-        )
+        Vec3::new(flat * self.yaw.sin(), self.pitch.sin(), flat * self.yaw.cos())
     }
 
     fn right(&self) -> Vec3 {
@@ -67,8 +60,7 @@ impl Orbit {
 
     /// Moves the target so that the picture follows a drag of `pixels` in a window `height` pixels high.
     pub(crate) fn pan(&mut self, pixels: Vec2, height: f32) {
-        let metres =
-            2.0 * self.distance * (self.fov_y_degrees.to_radians() * 0.5).tan() / height.max(1.0);
+        let metres = 2.0 * self.distance * (self.fov_y_degrees.to_radians() * 0.5).tan() / height.max(1.0);
         let up = self.away().cross(self.right());
         self.target += (up * pixels.y - self.right() * pixels.x) * metres;
     }
@@ -126,10 +118,7 @@ mod tests {
         let mut orbit = Orbit::of(camera());
         orbit.orbit(Vec2::new(120.0, -4000.0));
         let found = orbit.camera();
-        assert!(
-            (found.eye.distance(found.target) - camera().eye.distance(camera().target)).abs()
-                < 1e-4
-        );
+        assert!((found.eye.distance(found.target) - camera().eye.distance(camera().target)).abs() < 1e-4);
         let mut orbit = Orbit::of(camera());
         orbit.look(Vec2::new(50.0, 20.0));
         assert!(orbit.camera().eye.distance(camera().eye) < 1e-4);
@@ -138,11 +127,7 @@ mod tests {
 
     #[test]
     fn panning_follows_the_drag() {
-        let mut orbit = Orbit::of(Camera {
-            eye: Vec3::Z * 5.0,
-            target: Vec3::ZERO,
-            ..Camera::default()
-        });
+        let mut orbit = Orbit::of(Camera { eye: Vec3::Z * 5.0, target: Vec3::ZERO, ..Camera::default() });
         orbit.pan(Vec2::new(10.0, 0.0), 100.0);
         // The picture goes right, so the camera goes left.
         assert!(orbit.camera().target.x < 0.0);

@@ -68,47 +68,21 @@ pub(crate) fn show(ui: &mut Ui, controls: &mut Controls, readings: &Readings) ->
 }
 
 fn crowd(ui: &mut Ui, controls: &mut Controls) {
-    let count = Slider::new(&mut controls.crowd.count, 1..=controls.max_count)
-        .logarithmic(true)
-        .text("size");
-    ui.add(count)
-        .on_hover_text("Characters, all drawn by one instanced draw per mesh primitive");
-    choice(
-        ui,
-        "layout",
-        &mut controls.crowd.layout,
-        &Layout::ALL,
-        Layout::name,
-    );
+    let count = Slider::new(&mut controls.crowd.count, 1..=controls.max_count).logarithmic(true).text("size");
+    ui.add(count).on_hover_text("Characters, all drawn by one instanced draw per mesh primitive");
+    choice(ui, "layout", &mut controls.crowd.layout, &Layout::ALL, Layout::name);
     ui.add(
-        Slider::new(&mut controls.crowd.spacing, 0.1..=20.0)
-            .logarithmic(true)
-            .suffix(" m")
-            .text("spacing"),
+        Slider::new(&mut controls.crowd.spacing, 0.1..=20.0).logarithmic(true).suffix(" m").text("spacing"),
     );
 }
 
 fn animation(ui: &mut Ui, controls: &mut Controls, wishes: &mut Wishes) {
-    choice(
-        ui,
-        "frame blend",
-        &mut controls.settings.frame_blend,
-        FrameBlend::ALL,
-        FrameBlend::name,
-    );
-    ui.add(Slider::new(&mut controls.speed, -2.0..=4.0).text("speed"))
-        .on_hover_text("Rate of the clock");
-    ui.checkbox(
-        &mut controls.settings.instance_offsets,
-        "per-instance offset",
-    )
-    .on_hover_text("Off: all play in step");
+    choice(ui, "frame blend", &mut controls.settings.frame_blend, FrameBlend::ALL, FrameBlend::name);
+    ui.add(Slider::new(&mut controls.speed, -2.0..=4.0).text("speed")).on_hover_text("Rate of the clock");
+    ui.checkbox(&mut controls.settings.instance_offsets, "per-instance offset")
+        .on_hover_text("Off: all play in step");
     ui.horizontal(|ui| {
-        if ui
-            .button(if controls.playing { "Pause" } else { "Play" })
-            .on_hover_text("Space")
-            .clicked()
-        {
+        if ui.button(if controls.playing { "Pause" } else { "Play" }).on_hover_text("Space").clicked() {
             controls.playing = !controls.playing;
         }
         if ui.button("<").on_hover_text("One frame back: ,").clicked() {
@@ -133,23 +107,15 @@ fn view(ui: &mut Ui, controls: &mut Controls, wishes: &mut Wishes) {
             Shading::Flat => "flat",
         },
     );
-    choice(
-        ui,
-        "texels",
-        &mut settings.fetch,
-        &[Fetch::Texel, Fetch::Sampler],
-        |fetch| match fetch {
-            Fetch::Texel => "by address",
-            Fetch::Sampler => "by sampler",
-        },
-    );
+    choice(ui, "texels", &mut settings.fetch, &[Fetch::Texel, Fetch::Sampler], |fetch| match fetch {
+        Fetch::Texel => "by address",
+        Fetch::Sampler => "by sampler",
+    });
     ui.checkbox(&mut settings.shadows, "shadows");
     if ui.button("Frame all").on_hover_text("F").clicked() {
         wishes.frame_all = true;
     }
-    ui.small(
-        "drag: orbit   Shift or middle drag: pan   wheel: zoom\nright drag and W A S D Q E: fly",
-    );
+    ui.small("drag: orbit   Shift or middle drag: pan   wheel: zoom\nright drag and W A S D Q E: fly");
 }
 
 fn choice<T: Copy + PartialEq>(
@@ -159,13 +125,11 @@ fn choice<T: Copy + PartialEq>(
     all: &[T],
     name: fn(T) -> &'static str,
 ) {
-    egui::ComboBox::from_label(label)
-        .selected_text(name(*value))
-        .show_ui(ui, |ui| {
-            for one in all {
-                ui.selectable_value(value, *one, name(*one));
-            }
-        });
+    egui::ComboBox::from_label(label).selected_text(name(*value)).show_ui(ui, |ui| {
+        for one in all {
+            ui.selectable_value(value, *one, name(*one));
+        }
+    });
 }
 
 fn statistics(ui: &mut Ui, readings: &Readings) {
@@ -176,41 +140,26 @@ fn statistics(ui: &mut Ui, readings: &Readings) {
         Some(milliseconds) => format!("{milliseconds:.2} ms"),
     };
     let rows = [
-        (
-            "frames per second",
-            format!("{:.1}", readings.frames_per_second),
-        ),
-        (
-            "CPU, build a frame",
-            format!("{:.3} ms", readings.cpu_milliseconds),
-        ),
+        ("frames per second", format!("{:.1}", readings.frames_per_second)),
+        ("CPU, build a frame", format!("{:.3} ms", readings.cpu_milliseconds)),
         ("GPU, draw it", gpu),
         ("characters", grouped(stats.instances)),
         ("vertices", grouped(stats.vertices)),
         ("triangles", grouped(stats.triangles)),
         ("draw calls", stats.draws.to_string()),
         ("asset", format!("{} bytes", grouped(stats.asset_bytes))),
-        (
-            "instances",
-            format!("{} bytes", grouped(stats.instance_bytes)),
-        ),
-        (
-            "written per frame",
-            format!("{} bytes", grouped(stats.written_bytes)),
-        ),
+        ("instances", format!("{} bytes", grouped(stats.instance_bytes))),
+        ("written per frame", format!("{} bytes", grouped(stats.written_bytes))),
         ("time", format!("{:.2} s", readings.time_seconds)),
         ("adapter", readings.adapter.clone()),
     ];
-    egui::Grid::new("statistics")
-        .num_columns(2)
-        .striped(true)
-        .show(ui, |ui| {
-            for (label, value) in rows {
-                ui.label(label);
-                ui.label(value);
-                ui.end_row();
-            }
-        });
+    egui::Grid::new("statistics").num_columns(2).striped(true).show(ui, |ui| {
+        for (label, value) in rows {
+            ui.label(label);
+            ui.label(value);
+            ui.end_row();
+        }
+    });
 }
 
 /// 1234567 → 1 234 567, with narrow spaces.
@@ -235,10 +184,7 @@ mod tests {
 
     fn controls() -> Controls {
         Controls {
-            crowd: Crowd {
-                count: 100,
-                ..Crowd::default()
-            },
+            crowd: Crowd { count: 100, ..Crowd::default() },
             max_count: 1_000_000,
             settings: Settings::default(),
             playing: true,
@@ -250,16 +196,14 @@ mod tests {
 
     fn harness(readings: Readings) -> Harness<'static, State> {
         let state = (controls(), readings, Wishes::default());
-        let mut harness = Harness::builder()
-            .with_size(egui::vec2(320.0, 900.0))
-            .build_ui_state(
-                |ui, (controls, readings, wishes): &mut State| {
-                    let new = show(ui, controls, readings);
-                    wishes.frame_all |= new.frame_all;
-                    wishes.step += new.step;
-                },
-                state,
-            );
+        let mut harness = Harness::builder().with_size(egui::vec2(320.0, 900.0)).build_ui_state(
+            |ui, (controls, readings, wishes): &mut State| {
+                let new = show(ui, controls, readings);
+                wishes.frame_all |= new.frame_all;
+                wishes.step += new.step;
+            },
+            state,
+        );
         harness.run();
         harness
     }
@@ -267,29 +211,13 @@ mod tests {
     #[test]
     fn buttons_and_boxes_do_what_they_say() {
         let mut harness = harness(Readings::default());
-        for label in [
-            "Pause",
-            ">",
-            ">",
-            "<",
-            "Frame all",
-            "per-instance offset",
-            "shadows",
-        ] {
+        for label in ["Pause", ">", ">", "<", "Frame all", "per-instance offset", "shadows"] {
             harness.get_by_label(label).click();
             harness.run();
         }
         let (controls, _, wishes) = harness.state();
-        assert!(
-            !controls.playing && !controls.settings.instance_offsets && !controls.settings.shadows
-        );
-        assert_eq!(
-            *wishes,
-            Wishes {
-                frame_all: true,
-                step: 1
-            }
-        );
+        assert!(!controls.playing && !controls.settings.instance_offsets && !controls.settings.shadows);
+        assert_eq!(*wishes, Wishes { frame_all: true, step: 1 });
         harness.get_by_label("Play");
     }
 
@@ -300,19 +228,13 @@ mod tests {
         harness.run();
         harness.get_by_label("catmull-rom").click();
         harness.run();
-        assert_eq!(
-            harness.state().0.settings.frame_blend,
-            FrameBlend::CatmullRom
-        );
+        assert_eq!(harness.state().0.settings.frame_blend, FrameBlend::CatmullRom);
     }
 
     #[test]
     fn numbers_and_trouble_are_shown() {
         let readings = Readings {
-            stats: Stats {
-                instances: 1_234_567,
-                ..Stats::default()
-            },
+            stats: Stats { instances: 1_234_567, ..Stats::default() },
             trouble: Some("no room for 1000000".to_owned()),
             ..Readings::default()
         };

@@ -19,11 +19,7 @@ impl Progress {
         bar.set_style(style.unwrap_or_else(|_| ProgressStyle::default_bar()));
         bar.set_message(what);
         // A quiet bar counts as shown already: it never is.
-        Self {
-            bar,
-            begun: Instant::now(),
-            shown: quiet,
-        }
+        Self { bar, begun: Instant::now(), shown: quiet }
     }
 
     /// One step is done.

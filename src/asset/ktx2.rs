@@ -56,10 +56,7 @@ pub enum Error {
 /// How the format of texels is called in Vulkan. Fixed point and floats are told apart, so that other
 /// readers of the file see what the numbers mean.
 fn vulkan_format(format: TexelFormat, encoding: Option<Encoding>) -> u32 {
-    let float = matches!(
-        encoding,
-        Some(Encoding::Float16 | Encoding::Float16Bounded | Encoding::Float32)
-    );
+    let float = matches!(encoding, Some(Encoding::Float16 | Encoding::Float16Bounded | Encoding::Float32));
     match (format, float) {
         (TexelFormat::Rg8, _) => 16,
         (TexelFormat::Rgba8, _) => 37,
@@ -101,18 +98,10 @@ fn descriptor(format: TexelFormat, float: bool) -> Vec<u8> {
 }
 
 /// KTX2 bytes of `texels`; `encoding` is that of a position texture, `None` for normals.
-pub(super) fn encode(
-    texels: &Texels,
-    encoding: Option<Encoding>,
-    compression: Compression,
-) -> Vec<u8> {
+pub(super) fn encode(texels: &Texels, encoding: Option<Encoding>, compression: Compression) -> Vec<u8> {
     let vulkan = vulkan_format(texels.format(), encoding);
     let descriptor = descriptor(texels.format(), matches!(vulkan, 97 | 109));
-    let mut key_value: Vec<u8> = [
-        &u32::try_from(WRITER.len()).unwrap_or(0).to_le_bytes(),
-        WRITER,
-    ]
-    .concat();
+    let mut key_value: Vec<u8> = [&u32::try_from(WRITER.len()).unwrap_or(0).to_le_bytes(), WRITER].concat();
     key_value.resize(key_value.len().next_multiple_of(4), 0);
     let key_value_offset = DESCRIPTOR + descriptor.len();
     let data_offset = (key_value_offset + key_value.len()).next_multiple_of(ALIGNMENT);
@@ -125,32 +114,16 @@ pub(super) fn encode(
         }
     };
     let size = texels.size();
-    #[expect(
-        clippy::cast_possible_truncation,
-        reason = "offsets within the first kilobyte"
-    )]
+    #[expect(clippy::cast_possible_truncation, reason = "offsets within the first kilobyte")]
     let [descriptor_at, key_value_at] = [DESCRIPTOR as u32, key_value_offset as u32];
-    #[expect(
-        clippy::cast_possible_truncation,
-        reason = "lengths within the first kilobyte"
-    )]
+    #[expect(clippy::cast_possible_truncation, reason = "lengths within the first kilobyte")]
     let [descriptor_length, key_value_length] = [descriptor.len() as u32, key_value.len() as u32];
     let mut bytes = Vec::with_capacity(data_offset + data.len());
     bytes.extend_from_slice(&IDENTIFIER);
     let type_size = texels.format().channel_bytes();
     let header = [vulkan, type_size, size.x, size.y, 0, 0, 1, 1, scheme];
-    let index = [
-        descriptor_at,
-        descriptor_length,
-        key_value_at,
-        key_value_length,
-    ];
-    bytes.extend(
-        header
-            .iter()
-            .chain(&index)
-            .flat_map(|word| word.to_le_bytes()),
-    );
+    let index = [descriptor_at, descriptor_length, key_value_at, key_value_length];
+    bytes.extend(header.iter().chain(&index).flat_map(|word| word.to_le_bytes()));
     bytes.extend_from_slice(&[0; 16]);
     for number in [data_offset, data.len(), texels.data().len()] {
         bytes.extend_from_slice(&(number as u64).to_le_bytes());
@@ -172,14 +145,9 @@ pub(super) fn decode(
 ) -> Result<Texels, Error> {
     let found = bytes.len() as u64;
     if bytes.len() < DESCRIPTOR {
-        return Err(Error::Truncated {
-            what: "header",
-            needed: DESCRIPTOR as u64,
-            found,
-        });
+        return Err(Error::Truncated { what: "header", needed: DESCRIPTOR as u64, found });
     }
-    let word =
-        |at: usize| u32::from_le_bytes([bytes[at], bytes[at + 1], bytes[at + 2], bytes[at + 3]]);
+    let word = |at: usize| u32::from_le_bytes([bytes[at], bytes[at + 1], bytes[at + 2], bytes[at + 3]]);
     let long = |at: usize| u64::from(word(at)) | u64::from(word(at + 4)) << 32;
     let field = |what, found: &dyn std::fmt::Debug, expected: &dyn std::fmt::Debug| Error::Field {
         what,
@@ -191,11 +159,7 @@ pub(super) fn decode(
     }
     let stored = uvec2(word(20), word(24));
     if stored != size {
-        return Err(field(
-            "width and height",
-            &stored.to_array(),
-            &size.to_array(),
-        ));
+        return Err(field("width and height", &stored.to_array(), &size.to_array()));
     }
     let expected = [
         ("vkFormat", 12, vulkan_format(format, encoding)),
@@ -212,29 +176,17 @@ pub(super) fn decode(
         }
     }
     let scheme = word(44);
-    let (offset, length, restored) = (
-        long(LEVEL_INDEX),
-        long(LEVEL_INDEX + 8),
-        long(LEVEL_INDEX + 16),
-    );
-    let end = offset
-        .checked_add(length)
-        .ok_or_else(|| field("level range", &(offset, length), &"a range"))?;
+    let (offset, length, restored) = (long(LEVEL_INDEX), long(LEVEL_INDEX + 8), long(LEVEL_INDEX + 16));
+    let end =
+        offset.checked_add(length).ok_or_else(|| field("level range", &(offset, length), &"a range"))?;
     if end > found {
-        return Err(Error::Truncated {
-            what: "level",
-            needed: end,
-            found,
-        });
+        return Err(Error::Truncated { what: "level", needed: end, found });
     }
     let needed = u64::from(size.x) * u64::from(size.y) * u64::from(format.bytes());
     if restored != needed {
         return Err(field("level uncompressed length", &restored, &needed));
     }
-    let (from, to) = (
-        usize::try_from(offset).unwrap_or(0),
-        usize::try_from(end).unwrap_or(0),
-    );
+    let (from, to) = (usize::try_from(offset).unwrap_or(0), usize::try_from(end).unwrap_or(0));
     let data = match scheme {
         0 => bytes.slice(from..to),
         ZSTD => {
@@ -248,11 +200,7 @@ pub(super) fn decode(
             Bytes::from(data.map_err(|error| Error::Zstd(error.to_string()))?)
         }
         other => {
-            return Err(field(
-                "supercompressionScheme",
-                &other,
-                &"0 (none) or 2 (zstandard)",
-            ));
+            return Err(field("supercompressionScheme", &other, &"0 (none) or 2 (zstandard)"));
         }
     };
     let bytes = data.len();

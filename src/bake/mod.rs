@@ -73,9 +73,7 @@ pub enum Error {
         expected: usize,
     },
     /// A number that no texel can hold.
-    #[error(
-        "clip {clip:?}, frame {frame}, element {element}: found {found} in {what}, expected {expected}"
-    )]
+    #[error("clip {clip:?}, frame {frame}, element {element}: found {found} in {what}, expected {expected}")]
     Value {
         /// Name of the clip.
         clip: String,
@@ -103,12 +101,7 @@ pub enum Error {
 /// # Errors
 /// [`Error`] names the clip, frame and element.
 pub fn bake(source: &Source, settings: &Settings) -> Result<Baked, Error> {
-    let elements = source
-        .mesh
-        .elements
-        .iter()
-        .max()
-        .map_or(0, |last| *last as usize + 1);
+    let elements = source.mesh.elements.iter().max().map_or(0, |last| *last as usize + 1);
     let Ok(element_count) = u32::try_from(elements) else {
         return Err(Error::Empty("elements below 2^24"));
     };
@@ -125,35 +118,18 @@ pub fn bake(source: &Source, settings: &Settings) -> Result<Baked, Error> {
     let Ok(frame_count) = u32::try_from(frames.len()) else {
         return Err(Error::Empty("frames below 2^28"));
     };
-    let values = frames
-        .iter()
-        .flat_map(|frame| (0..elements).map(|element| stored(frame, element)));
+    let values = frames.iter().flat_map(|frame| (0..elements).map(|element| stored(frame, element)));
     let bounds = Bounds::of_points(values);
-    let remap = if settings.encoding.is_bounded() {
-        Remap::spanning(bounds)
-    } else {
-        Remap::METRES
-    };
+    let remap = if settings.encoding.is_bounded() { Remap::spanning(bounds) } else { Remap::METRES };
     let grid = Grid::new(element_count, frame_count, settings.max_texture_size)?;
-    let positions = pack(
-        grid,
-        settings.encoding.texel_format(),
-        element_count,
-        &frames,
-        |frame, element, bytes| {
+    let positions =
+        pack(grid, settings.encoding.texel_format(), element_count, &frames, |frame, element, bytes| {
             encode_position(stored(frame, element), settings.encoding, remap, bytes);
-        },
-    );
+        });
     let normal_texels = settings.normals.texel_format().map(|format| {
-        pack(
-            grid,
-            format,
-            element_count,
-            &frames,
-            |frame, element, bytes| {
-                encode_normal(frame.normals[element], settings.normals, bytes);
-            },
-        )
+        pack(grid, format, element_count, &frames, |frame, element, bytes| {
+            encode_normal(frame.normals[element], settings.normals, bytes);
+        })
     });
     let clips = clips(source);
     let parts = Parts {
@@ -161,13 +137,7 @@ pub fn bake(source: &Source, settings: &Settings) -> Result<Baked, Error> {
         mesh: source.mesh.clone(),
         materials: source.materials.clone(),
         images: source.images.clone(),
-        clip_bounds: clips
-            .iter()
-            .map(|_| Bounds {
-                min: Vec3::ZERO,
-                max: Vec3::ZERO,
-            })
-            .collect(),
+        clip_bounds: clips.iter().map(|_| Bounds { min: Vec3::ZERO, max: Vec3::ZERO }).collect(),
         clips,
         animation: Animation {
             mode: Mode::Soft,
@@ -187,10 +157,7 @@ pub fn bake(source: &Source, settings: &Settings) -> Result<Baked, Error> {
     // Bounds hold what is decoded, which differs from the source by the encoding's error.
     let asset = Asset::new(parts)?;
     let clip_bounds = asset.measure_clip_bounds();
-    let asset = Asset::new(Parts {
-        clip_bounds,
-        ..asset.into_parts()
-    })?;
+    let asset = Asset::new(Parts { clip_bounds, ..asset.into_parts() })?;
     let report = report::measure(&asset, source);
     Ok(Baked { asset, report })
 }
@@ -227,15 +194,8 @@ fn check(source: &Source, elements: usize, settings: &Settings) -> Result<(), Er
         return Err(Error::Empty("clips"));
     }
     if source.mesh.positions.len() != source.mesh.elements.len() {
-        let (found, expected) = (
-            source.mesh.elements.len() as u64,
-            source.mesh.positions.len() as u64,
-        );
-        return Err(Error::Source(Invalid::Count {
-            what: "mesh elements",
-            found,
-            expected,
-        }));
+        let (found, expected) = (source.mesh.elements.len() as u64, source.mesh.positions.len() as u64);
+        return Err(Error::Source(Invalid::Count { what: "mesh elements", found, expected }));
     }
     for clip in &source.clips {
         let Motion::Vertices(frames) = &clip.motion;
@@ -250,13 +210,7 @@ fn check(source: &Source, elements: usize, settings: &Settings) -> Result<(), Er
             for (what, values, expected) in streams {
                 if values.len() != elements {
                     let (clip, found) = (clip.name.clone(), values.len());
-                    return Err(Error::Count {
-                        clip,
-                        frame: number,
-                        what,
-                        found,
-                        expected: elements,
-                    });
+                    return Err(Error::Count { clip, frame: number, what, found, expected: elements });
                 }
                 let wrong = |value: &Vec3| {
                     let unit = what == "positions" || (value.length_squared() - 1.0).abs() < 1e-3;
@@ -264,14 +218,7 @@ fn check(source: &Source, elements: usize, settings: &Settings) -> Result<(), Er
                 };
                 if let Some(element) = values.iter().position(wrong) {
                     let (clip, found) = (clip.name.clone(), values[element]);
-                    return Err(Error::Value {
-                        clip,
-                        frame: number,
-                        element,
-                        what,
-                        found,
-                        expected,
-                    });
+                    return Err(Error::Value { clip, frame: number, element, what, found, expected });
                 }
             }
         }
@@ -287,13 +234,7 @@ fn out_of_range(what: &str, value: Vec3, encoding: Encoding) -> bool {
 /// Where elements rest: the position of the first vertex that an element moves.
 fn rest_positions(source: &Source, elements: usize) -> Vec<Vec3> {
     let mut rest = vec![Vec3::ZERO; elements];
-    for (position, element) in source
-        .mesh
-        .positions
-        .iter()
-        .zip(&source.mesh.elements)
-        .rev()
-    {
+    for (position, element) in source.mesh.positions.iter().zip(&source.mesh.elements).rev() {
         rest[*element as usize] = *position;
     }
     rest

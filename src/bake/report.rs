@@ -58,12 +58,7 @@ impl Errors {
         self.sum += error;
         self.count += 1;
         if error > self.worst.error || self.count == 1 {
-            self.worst = Worst {
-                error,
-                vertex,
-                clip: clip.to_owned(),
-                frame,
-            };
+            self.worst = Worst { error, vertex, clip: clip.to_owned(), frame };
         }
     }
 
@@ -82,9 +77,8 @@ pub(super) fn measure(asset: &Asset, source: &Source) -> Report {
             let pose = asset.pose(moment, FrameBlend::Step);
             for (vertex, element) in asset.mesh.elements.iter().enumerate() {
                 let element = *element as usize;
-                let distance = pose.positions[vertex]
-                    .as_dvec3()
-                    .distance(truth.positions[element].as_dvec3());
+                let distance =
+                    pose.positions[vertex].as_dvec3().distance(truth.positions[element].as_dvec3());
                 positions.add(distance, vertex, &clip.name, frame);
                 if stored_normals {
                     let angle = angle_degrees(pose.normals[vertex], truth.normals[element]);
@@ -118,22 +112,9 @@ fn angle_degrees(a: Vec3, b: Vec3) -> f64 {
 
 impl fmt::Display for Report {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Worst {
-            error,
-            vertex,
-            clip,
-            frame,
-        } = &self.position_error_metres;
-        writeln!(
-            f,
-            "texture         {} × {} texels, {} bytes",
-            self.width, self.height, self.texel_bytes
-        )?;
-        writeln!(
-            f,
-            "per vertex      {:.2} bytes a frame",
-            self.bytes_per_vertex_frame
-        )?;
+        let Worst { error, vertex, clip, frame } = &self.position_error_metres;
+        writeln!(f, "texture         {} × {} texels, {} bytes", self.width, self.height, self.texel_bytes)?;
+        writeln!(f, "per vertex      {:.2} bytes a frame", self.bytes_per_vertex_frame)?;
         writeln!(
             f,
             "position error  worst {:.4} mm (vertex {vertex}, clip {clip}, frame {frame}), mean {:.4} mm",
@@ -141,15 +122,7 @@ impl fmt::Display for Report {
             self.position_error_mean_metres * 1e3
         )?;
         match (&self.normal_error_degrees, self.normal_error_mean_degrees) {
-            (
-                Some(Worst {
-                    error,
-                    vertex,
-                    clip,
-                    frame,
-                }),
-                Some(mean),
-            ) => write!(
+            (Some(Worst { error, vertex, clip, frame }), Some(mean)) => write!(
                 f,
                 "normal error    worst {error:.4}° (vertex {vertex}, clip {clip}, frame {frame}), mean {mean:.4}°"
             ),

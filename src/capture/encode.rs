@@ -9,18 +9,14 @@ use image::{Delay, ExtendedColorType, Frame, ImageEncoder, ImageError, RgbaImage
 /// # Errors
 /// [`ImageError`] when the encoder refuses, which a picture of at least one pixel does not cause.
 pub fn png(picture: &RgbaImage) -> Result<Vec<u8>, ImageError> {
-    let rgb: Vec<u8> = picture
-        .pixels()
-        .flat_map(|pixel| [pixel[0], pixel[1], pixel[2]])
-        .collect();
+    let rgb: Vec<u8> = picture.pixels().flat_map(|pixel| [pixel[0], pixel[1], pixel[2]]).collect();
     let mut bytes = Vec::new();
-    PngEncoder::new_with_quality(&mut bytes, CompressionType::Default, FilterType::Adaptive)
-        .write_image(
-            &rgb,
-            picture.width(),
-            picture.height(),
-            ExtendedColorType::Rgb8,
-        )?;
+    PngEncoder::new_with_quality(&mut bytes, CompressionType::Default, FilterType::Adaptive).write_image(
+        &rgb,
+        picture.width(),
+        picture.height(),
+        ExtendedColorType::Rgb8,
+    )?;
     Ok(bytes)
 }
 
@@ -34,10 +30,7 @@ pub fn gif(pictures: impl IntoIterator<Item = RgbaImage>, fps: f64) -> Result<Ve
     // Speed 10 of 1..30: the palette is as good as at 1 for these pictures and comes ten times sooner.
     let mut encoder = GifEncoder::new_with_speed(&mut bytes, 10);
     encoder.set_repeat(Repeat::Infinite)?;
-    #[expect(
-        clippy::cast_possible_truncation,
-        reason = "float to integer casts saturate, NaN is 0"
-    )]
+    #[expect(clippy::cast_possible_truncation, reason = "float to integer casts saturate, NaN is 0")]
     let hundredths = ((100.0 / fps).round() as u32).clamp(2, 60_000);
     for picture in pictures {
         let delay = Delay::from_numer_denom_ms(hundredths * 10, 1);
@@ -54,9 +47,7 @@ mod tests {
     use super::*;
 
     fn picture(red: u8) -> RgbaImage {
-        RgbaImage::from_fn(7, 5, |x, y| {
-            Rgba([red, [0, 90][x as usize % 2], [40, 200][y as usize % 2], 255])
-        })
+        RgbaImage::from_fn(7, 5, |x, y| Rgba([red, [0, 90][x as usize % 2], [40, 200][y as usize % 2], 255]))
     }
 
     #[test]
@@ -69,20 +60,9 @@ mod tests {
     #[test]
     fn gif_has_all_frames_and_their_rate() {
         let bytes = gif([picture(0), picture(100), picture(200)], 25.0).unwrap();
-        let frames = GifDecoder::new(Cursor::new(&bytes))
-            .unwrap()
-            .into_frames()
-            .collect_frames()
-            .unwrap();
+        let frames = GifDecoder::new(Cursor::new(&bytes)).unwrap().into_frames().collect_frames().unwrap();
         assert_eq!(frames.len(), 3);
-        assert!(
-            frames
-                .iter()
-                .all(|frame| frame.delay().numer_denom_ms() == (40, 1))
-        );
-        assert!(
-            bytes.windows(11).any(|window| window == b"NETSCAPE2.0"),
-            "it loops"
-        );
+        assert!(frames.iter().all(|frame| frame.delay().numer_denom_ms() == (40, 1)));
+        assert!(bytes.windows(11).any(|window| window == b"NETSCAPE2.0"), "it loops");
     }
 }

@@ -31,29 +31,16 @@ impl<'gpu> Capture<'gpu> {
     ///
     /// # Errors
     /// [`gpu::Error`] when the picture, a texture or a crowd is too large for the device.
-    pub fn new(
-        gpu: &'gpu Gpu,
-        scene: Scene,
-        assets: Vec<Asset>,
-        size: UVec2,
-    ) -> Result<Self, gpu::Error> {
+    pub fn new(gpu: &'gpu Gpu, scene: Scene, assets: Vec<Asset>, size: UVec2) -> Result<Self, gpu::Error> {
         let limit = gpu.device.limits().max_texture_dimension_2d;
         if size.max_element() > limit {
-            return Err(gpu::Error::TextureTooLarge {
-                width: size.x,
-                height: size.y,
-                limit,
-            });
+            return Err(gpu::Error::TextureTooLarge { width: size.x, height: size.y, limit });
         }
         let target = Target::new(Self::FORMAT);
         let stage = Stage::new(&gpu.device, &gpu.queue, target, scene, assets)?;
         let picture = gpu.device.create_texture(&wgpu::TextureDescriptor {
             label: Some("capture: picture"),
-            size: wgpu::Extent3d {
-                width: size.x,
-                height: size.y,
-                depth_or_array_layers: 1,
-            },
+            size: wgpu::Extent3d { width: size.x, height: size.y, depth_or_array_layers: 1 },
             mip_level_count: 1,
             sample_count: 1,
             dimension: wgpu::TextureDimension::D2,
@@ -62,12 +49,7 @@ impl<'gpu> Capture<'gpu> {
             view_formats: &[],
         });
         let attachments = Attachments::new(&gpu.device, target, size);
-        Ok(Self {
-            gpu,
-            stage,
-            attachments,
-            picture,
-        })
+        Ok(Self { gpu, stage, attachments, picture })
     }
 
     /// The scene and what is drawn of it.
@@ -84,15 +66,11 @@ impl<'gpu> Capture<'gpu> {
         let view = self.stage.view(size, time_seconds);
         let renderer = self.stage.renderer();
         renderer.prepare(&self.gpu.queue, &view);
-        let target = self
-            .picture
-            .create_view(&wgpu::TextureViewDescriptor::default());
+        let target = self.picture.create_view(&wgpu::TextureViewDescriptor::default());
         let mut encoder = self
             .gpu
             .device
-            .create_command_encoder(&wgpu::CommandEncoderDescriptor {
-                label: Some("capture: picture"),
-            });
+            .create_command_encoder(&wgpu::CommandEncoderDescriptor { label: Some("capture: picture") });
         {
             let mut pass = self.attachments.begin_pass(&mut encoder, &target, None);
             renderer.draw(&mut pass);

@@ -44,10 +44,7 @@ pub fn wanted_features() -> wgpu::Features {
 pub fn descriptor(asked: wgpu::InstanceDescriptor) -> wgpu::InstanceDescriptor {
     match wgpu::Backends::from_env() {
         Some(_) => asked,
-        None => wgpu::InstanceDescriptor {
-            backends: asked.backends & wgpu::Backends::PRIMARY,
-            ..asked
-        },
+        None => wgpu::InstanceDescriptor { backends: asked.backends & wgpu::Backends::PRIMARY, ..asked },
     }
 }
 
@@ -58,9 +55,8 @@ impl Gpu {
     /// # Errors
     /// [`Error::NoAdapter`], [`Error::TooWeak`], [`Error::Device`].
     pub async fn headless() -> Result<Self, Error> {
-        let instance = wgpu::Instance::new(descriptor(
-            wgpu::InstanceDescriptor::new_without_display_handle_from_env(),
-        ));
+        let instance =
+            wgpu::Instance::new(descriptor(wgpu::InstanceDescriptor::new_without_display_handle_from_env()));
         match Self::for_surface(instance, None).await {
             // OpenGL is the last resort: its drivers complain loudly on machines without a display.
             Err(Error::NoAdapter { .. }) => {
@@ -88,22 +84,13 @@ impl Gpu {
                     ..Default::default()
                 };
                 let found = instance.request_adapter(&options).await;
-                found.map_err(|error| Error::NoAdapter {
-                    tried: error.to_string(),
-                })?
+                found.map_err(|error| Error::NoAdapter { tried: error.to_string() })?
             }
         };
         let info = adapter.get_info();
-        if !adapter
-            .get_downlevel_capabilities()
-            .flags
-            .contains(wgpu::DownlevelFlags::VERTEX_STORAGE)
-        {
+        if !adapter.get_downlevel_capabilities().flags.contains(wgpu::DownlevelFlags::VERTEX_STORAGE) {
             let what = "storage buffers in the vertex stage";
-            return Err(Error::TooWeak {
-                what,
-                adapter: info.name,
-            });
+            return Err(Error::TooWeak { what, adapter: info.name });
         }
         let descriptor = wgpu::DeviceDescriptor {
             label: Some("throng"),
@@ -117,10 +104,7 @@ impl Gpu {
         let first = Arc::clone(&fault);
         let keep = move |error: Error| {
             log::debug!("{error}");
-            first
-                .lock()
-                .unwrap_or_else(PoisonError::into_inner)
-                .get_or_insert(error);
+            first.lock().unwrap_or_else(PoisonError::into_inner).get_or_insert(error);
         };
         let lost = keep.clone();
         device.set_device_lost_callback(move |reason, message| {
@@ -134,14 +118,7 @@ impl Gpu {
                 other => Error::Device(other.to_string()),
             });
         }));
-        Ok(Self {
-            instance,
-            adapter,
-            device,
-            queue,
-            info,
-            fault,
-        })
+        Ok(Self { instance, adapter, device, queue, info, fault })
     }
 
     /// The first fault since the last call.
@@ -149,12 +126,7 @@ impl Gpu {
     /// # Errors
     /// That fault.
     pub fn check(&self) -> Result<(), Error> {
-        match self
-            .fault
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner)
-            .take()
-        {
+        match self.fault.lock().unwrap_or_else(PoisonError::into_inner).take() {
             None => Ok(()),
             Some(error) => Err(error),
         }
@@ -165,10 +137,8 @@ impl Gpu {
     /// # Errors
     /// [`Error::TimedOut`] after five minutes; the first fault there was.
     pub fn wait(&self) -> Result<(), Error> {
-        let waited = self.device.poll(wgpu::PollType::Wait {
-            submission_index: None,
-            timeout: Some(DEADLINE),
-        });
+        let waited =
+            self.device.poll(wgpu::PollType::Wait { submission_index: None, timeout: Some(DEADLINE) });
         self.check()?;
         match waited {
             Ok(_) => Ok(()),

@@ -8,9 +8,7 @@ use super::{Error, Gpu};
 /// [`Error::Lost`], [`Error::TimedOut`], or the first fault there was.
 pub async fn buffer(gpu: &Gpu, buffer: &wgpu::Buffer) -> Result<Vec<u8>, Error> {
     let staging = staging(gpu, buffer.size());
-    let mut encoder = gpu
-        .device
-        .create_command_encoder(&wgpu::CommandEncoderDescriptor::default());
+    let mut encoder = gpu.device.create_command_encoder(&wgpu::CommandEncoderDescriptor::default());
     encoder.copy_buffer_to_buffer(buffer, 0, &staging, 0, buffer.size());
     gpu.queue.submit([encoder.finish()]);
     read(gpu, &staging).await
@@ -24,9 +22,7 @@ pub async fn rgba(gpu: &Gpu, texture: &wgpu::Texture) -> Result<Vec<u8>, Error> 
     let row_bytes = texture.width() * 4;
     let padded = row_bytes.next_multiple_of(wgpu::COPY_BYTES_PER_ROW_ALIGNMENT);
     let staging = staging(gpu, u64::from(padded) * u64::from(texture.height()));
-    let mut encoder = gpu
-        .device
-        .create_command_encoder(&wgpu::CommandEncoderDescriptor::default());
+    let mut encoder = gpu.device.create_command_encoder(&wgpu::CommandEncoderDescriptor::default());
     encoder.copy_texture_to_buffer(
         texture.as_image_copy(),
         wgpu::TexelCopyBufferInfo {
@@ -42,10 +38,7 @@ pub async fn rgba(gpu: &Gpu, texture: &wgpu::Texture) -> Result<Vec<u8>, Error> 
     gpu.queue.submit([encoder.finish()]);
     let bytes = read(gpu, &staging).await?;
     let rows = bytes.chunks_exact(padded as usize);
-    Ok(rows
-        .flat_map(|row| &row[..row_bytes as usize])
-        .copied()
-        .collect())
+    Ok(rows.flat_map(|row| &row[..row_bytes as usize]).copied().collect())
 }
 
 fn staging(gpu: &Gpu, size: u64) -> wgpu::Buffer {
@@ -69,8 +62,6 @@ async fn read(gpu: &Gpu, staging: &wgpu::Buffer) -> Result<Vec<u8>, Error> {
         Ok(Err(error)) => return Err(Error::Lost(error.to_string())),
         Err(error) => return Err(Error::Lost(error.to_string())),
     }
-    let mapped = staging
-        .get_mapped_range(..)
-        .map_err(|error| Error::Device(error.to_string()))?;
+    let mapped = staging.get_mapped_range(..).map_err(|error| Error::Device(error.to_string()))?;
     Ok(mapped.to_vec())
 }

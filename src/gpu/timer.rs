@@ -39,10 +39,7 @@ impl Timer {
                 "timer: resolved",
                 wgpu::BufferUsages::QUERY_RESOLVE | wgpu::BufferUsages::COPY_SRC,
             ),
-            staging: buffer(
-                "timer: staging",
-                wgpu::BufferUsages::COPY_DST | wgpu::BufferUsages::MAP_READ,
-            ),
+            staging: buffer("timer: staging", wgpu::BufferUsages::COPY_DST | wgpu::BufferUsages::MAP_READ),
             period_ns: queue.get_timestamp_period(),
             nanoseconds: Arc::default(),
             busy: Arc::default(),
@@ -73,22 +70,18 @@ impl Timer {
         }
         let (staging, period) = (self.staging.clone(), self.period_ns);
         let (nanoseconds, busy) = (Arc::clone(&self.nanoseconds), Arc::clone(&self.busy));
-        self.staging
-            .map_async(wgpu::MapMode::Read, .., move |result| {
-                if result.is_ok() {
-                    if let Ok(mapped) = staging.get_mapped_range(..) {
-                        let stamps: &[[u8; 8]] = mapped.as_chunks().0;
-                        let [begin, end] = [0, 1].map(|at| u64::from_le_bytes(stamps[at]));
-                        #[expect(clippy::cast_possible_truncation, reason = "saturates")]
-                        nanoseconds.store(
-                            (end.saturating_sub(begin) as f32 * period) as u64,
-                            Ordering::Release,
-                        );
-                    }
-                    staging.unmap();
+        self.staging.map_async(wgpu::MapMode::Read, .., move |result| {
+            if result.is_ok() {
+                if let Ok(mapped) = staging.get_mapped_range(..) {
+                    let stamps: &[[u8; 8]] = mapped.as_chunks().0;
+                    let [begin, end] = [0, 1].map(|at| u64::from_le_bytes(stamps[at]));
+                    #[expect(clippy::cast_possible_truncation, reason = "saturates")]
+                    nanoseconds.store((end.saturating_sub(begin) as f32 * period) as u64, Ordering::Release);
                 }
-                busy.store(IDLE, Ordering::Release);
-            });
+                staging.unmap();
+            }
+            busy.store(IDLE, Ordering::Release);
+        });
     }
 
     /// Milliseconds of the last pass that is known, `None` before the first.

@@ -14,31 +14,18 @@ use crate::mesh::Primitive;
 /// whose corners differ in a UV. Vertices are taken raw, without the node's transform: in exports for
 /// vertex animation these are metres with Z up, and are turned here to Y up.
 pub(super) fn read(bytes: &[u8], path: &Path, options: &Options) -> Result<MeshFile, Error> {
-    let refused = |message: String| Error::Mesh {
-        message,
-        path: path.to_owned(),
-    };
+    let refused = |message: String| Error::Mesh { message, path: path.to_owned() };
     let memory_limit = usize::try_from(options.limits.file_bytes).unwrap_or(usize::MAX);
     let load = ufbx::LoadOpts {
-        temp_allocator: ufbx::AllocatorOpts {
-            memory_limit,
-            ..Default::default()
-        },
-        result_allocator: ufbx::AllocatorOpts {
-            memory_limit,
-            ..Default::default()
-        },
+        temp_allocator: ufbx::AllocatorOpts { memory_limit, ..Default::default() },
+        result_allocator: ufbx::AllocatorOpts { memory_limit, ..Default::default() },
         ignore_animation: true,
         ignore_embedded: true,
         ..Default::default()
     };
-    let scene =
-        ufbx::load_memory(bytes, load).map_err(|error| refused(error.description.to_string()))?;
+    let scene = ufbx::load_memory(bytes, load).map_err(|error| refused(error.description.to_string()))?;
     if scene.meshes.len() != 1 {
-        return Err(refused(format!(
-            "found {} meshes, expected one",
-            scene.meshes.len()
-        )));
+        return Err(refused(format!("found {} meshes, expected one", scene.meshes.len())));
     }
     let mesh = &scene.meshes[0];
     check_vertices(mesh.num_indices as u64, path, options)?;
@@ -47,18 +34,12 @@ pub(super) fn read(bytes: &[u8], path: &Path, options: &Options) -> Result<MeshF
         uv_sets: mesh
             .uv_sets
             .iter()
-            .map(|set| UvSet {
-                name: set.name.to_string(),
-                uvs: Vec::new(),
-            })
+            .map(|set| UvSet { name: set.name.to_string(), uvs: Vec::new() })
             .collect(),
         ..MeshFile::default()
     };
     // Blender's axes: X stays, Z is up, Y goes away from the viewer.
-    #[expect(
-        clippy::cast_possible_truncation,
-        reason = "positions are single floats"
-    )]
+    #[expect(clippy::cast_possible_truncation, reason = "positions are single floats")]
     let position = |point: usize| {
         let raw = mesh.vertices[point];
         Vec3::new(raw.x as f32, raw.z as f32, -raw.y as f32)
@@ -71,19 +52,13 @@ pub(super) fn read(bytes: &[u8], path: &Path, options: &Options) -> Result<MeshF
     let mut triangles = Vec::new();
     for (number, face) in mesh.faces.iter().enumerate() {
         let count = ufbx::triangulate_face_vec(&mut triangles, mesh, *face) as usize;
-        let material = mesh
-            .face_material
-            .get(number)
-            .map_or(0, |material| *material as usize);
+        let material = mesh.face_material.get(number).map_or(0, |material| *material as usize);
         let bucket = material.min(materials.len() - 1);
         for corner in triangles.iter().take(3 * count) {
             let corner = *corner as usize;
             let point = mesh.vertex_indices[corner] as usize;
             if point >= mesh.num_vertices {
-                return Err(refused(format!(
-                    "found vertex {point}, there are {}",
-                    mesh.num_vertices
-                )));
+                return Err(refused(format!("found vertex {point}, there are {}", mesh.num_vertices)));
             }
             #[expect(clippy::cast_possible_truncation, reason = "UVs are single floats")]
             let uvs: Vec<Vec2> = mesh
@@ -92,10 +67,7 @@ pub(super) fn read(bytes: &[u8], path: &Path, options: &Options) -> Result<MeshF
                 .map(|set| set.vertex_uv[corner])
                 .map(|uv| Vec2::new(uv.x as f32, 1.0 - uv.y as f32))
                 .collect();
-            let key: Vec<[u32; 2]> = uvs
-                .iter()
-                .map(|uv| uv.to_array().map(f32::to_bits))
-                .collect();
+            let key: Vec<[u32; 2]> = uvs.iter().map(|uv| uv.to_array().map(f32::to_bits)).collect();
             let index = match &seen[point] {
                 None => {
                     seen[point] = Some(key);
@@ -123,18 +95,12 @@ pub(super) fn read(bytes: &[u8], path: &Path, options: &Options) -> Result<MeshF
         file.mesh.indices.extend(indices);
         let end = u32::try_from(file.mesh.indices.len()).unwrap_or(u32::MAX);
         let material = (!mesh.materials.is_empty()).then_some(material);
-        file.mesh.primitives.push(Primitive {
-            indices: start..end,
-            material,
-        });
+        file.mesh.primitives.push(Primitive { indices: start..end, material });
     }
     file.materials = mesh
         .materials
         .iter()
-        .map(|material| Material {
-            name: material.element.name.to_string(),
-            ..Material::default()
-        })
+        .map(|material| Material { name: material.element.name.to_string(), ..Material::default() })
         .collect();
     finish(&mut file);
     Ok(file)
@@ -142,6 +108,5 @@ pub(super) fn read(bytes: &[u8], path: &Path, options: &Options) -> Result<MeshF
 
 /// What every reader does last: elements are vertices, and finite.
 pub(super) fn finish(file: &mut MeshFile) {
-    file.mesh.elements =
-        (0..u32::try_from(file.mesh.positions.len()).unwrap_or(u32::MAX)).collect();
+    file.mesh.elements = (0..u32::try_from(file.mesh.positions.len()).unwrap_or(u32::MAX)).collect();
 }

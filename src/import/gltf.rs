@@ -17,42 +17,19 @@ use crate::mesh::Primitive;
 const MAX_UV_SETS: u32 = 8;
 
 /// Reads all primitives of all meshes, one after another.
-pub(super) fn read(
-    bytes: &[u8],
-    folder: &Path,
-    path: &Path,
-    options: &Options,
-) -> Result<MeshFile, Error> {
-    let refused = |message: String| Error::Mesh {
-        message,
-        path: path.to_owned(),
-    };
+pub(super) fn read(bytes: &[u8], folder: &Path, path: &Path, options: &Options) -> Result<MeshFile, Error> {
+    let refused = |message: String| Error::Mesh { message, path: path.to_owned() };
     let parsed = gltf::Gltf::from_slice(bytes).map_err(|error| refused(error.to_string()))?;
     let gltf::Gltf { document, blob } = parsed;
-    let reader = Reader {
-        folder,
-        path,
-        options,
-        buffers: buffers(&document, blob, folder, path, options)?,
-    };
+    let reader = Reader { folder, path, options, buffers: buffers(&document, blob, folder, path, options)? };
     let mut file = MeshFile {
         is_gltf: true,
-        generator: document
-            .as_json()
-            .asset
-            .generator
-            .clone()
-            .unwrap_or_default(),
+        generator: document.as_json().asset.generator.clone().unwrap_or_default(),
         ..MeshFile::default()
     };
     for node in document.nodes().filter(|node| node.mesh().is_some()) {
         let identity = gltf::scene::Transform::Matrix {
-            matrix: [
-                [1.0, 0.0, 0.0, 0.0],
-                [0.0, 1.0, 0.0, 0.0],
-                [0.0, 0.0, 1.0, 0.0],
-                [0.0, 0.0, 0.0, 1.0],
-            ],
+            matrix: [[1.0, 0.0, 0.0, 0.0], [0.0, 1.0, 0.0, 0.0], [0.0, 0.0, 1.0, 0.0], [0.0, 0.0, 0.0, 1.0]],
         };
         if node.transform().matrix() != identity.matrix() {
             let name = node.name().unwrap_or("");
@@ -112,27 +89,12 @@ struct Reader<'a> {
 }
 
 impl Reader<'_> {
-    fn value(
-        &self,
-        pointer: &str,
-        found: impl std::fmt::Debug,
-        expected: impl Into<String>,
-    ) -> Error {
+    fn value(&self, pointer: &str, found: impl std::fmt::Debug, expected: impl Into<String>) -> Error {
         let (found, expected) = (format!("{found:?}"), expected.into());
-        Error::Value {
-            pointer: pointer.to_owned(),
-            found,
-            expected,
-            path: self.path.to_owned(),
-        }
+        Error::Value { pointer: pointer.to_owned(), found, expected, path: self.path.to_owned() }
     }
 
-    fn primitive(
-        &self,
-        primitive: &gltf::Primitive<'_>,
-        at: &str,
-        file: &mut MeshFile,
-    ) -> Result<(), Error> {
+    fn primitive(&self, primitive: &gltf::Primitive<'_>, at: &str, file: &mut MeshFile) -> Result<(), Error> {
         if primitive.mode() != gltf::mesh::Mode::Triangles {
             return Err(self.value(&format!("{at}/mode"), primitive.mode(), "triangles"));
         }
@@ -140,20 +102,12 @@ impl Reader<'_> {
             return Err(self.value(&format!("{at}/attributes"), "no POSITION", "positions"));
         };
         let base = file.mesh.positions.len();
-        check_vertices(
-            base as u64 + positions.count() as u64,
-            self.path,
-            self.options,
-        )?;
+        check_vertices(base as u64 + positions.count() as u64, self.path, self.options)?;
         let positions = self.floats(&positions, Dimensions::Vec3)?;
         let count = positions.len() / 3;
-        file.mesh.positions.extend(
-            positions
-                .as_chunks()
-                .0
-                .iter()
-                .map(|xyz: &[f32; 3]| Vec3::from_array(*xyz)),
-        );
+        file.mesh
+            .positions
+            .extend(positions.as_chunks().0.iter().map(|xyz: &[f32; 3]| Vec3::from_array(*xyz)));
         for set in 0..MAX_UV_SETS {
             let Some(accessor) = primitive.get(&Semantic::TexCoords(set)) else {
                 continue;
@@ -161,33 +115,18 @@ impl Reader<'_> {
             let uvs = self.floats(&accessor, Dimensions::Vec2)?;
             if uvs.len() / 2 != count {
                 let pointer = format!("/accessors/{}/count", accessor.index());
-                return Err(self.value(
-                    &pointer,
-                    uvs.len() / 2,
-                    format!("{count}, as many as positions"),
-                ));
+                return Err(self.value(&pointer, uvs.len() / 2, format!("{count}, as many as positions")));
             }
             let name = format!("TEXCOORD_{set}");
-            let index = file
-                .uv_sets
-                .iter()
-                .position(|known| known.name == name)
-                .unwrap_or(file.uv_sets.len());
+            let index =
+                file.uv_sets.iter().position(|known| known.name == name).unwrap_or(file.uv_sets.len());
             if index == file.uv_sets.len() {
-                file.uv_sets.push(UvSet {
-                    name,
-                    uvs: Vec::new(),
-                });
+                file.uv_sets.push(UvSet { name, uvs: Vec::new() });
             }
             // Primitives before this one that lack the set have no place in it.
             let known = &mut file.uv_sets[index].uvs;
             known.resize(base, Vec2::NAN);
-            known.extend(
-                uvs.as_chunks()
-                    .0
-                    .iter()
-                    .map(|uv: &[f32; 2]| Vec2::from_array(*uv)),
-            );
+            known.extend(uvs.as_chunks().0.iter().map(|uv: &[f32; 2]| Vec2::from_array(*uv)));
         }
         for set in &mut file.uv_sets {
             set.uvs.resize(base + count, Vec2::NAN);
@@ -211,19 +150,15 @@ impl Reader<'_> {
         }
         if indices > 0 {
             let material = primitive.material().index().map(to_u32);
-            file.mesh.primitives.push(Primitive {
-                indices: to_u32(start)..to_u32(start + indices),
-                material,
-            });
+            file.mesh
+                .primitives
+                .push(Primitive { indices: to_u32(start)..to_u32(start + indices), material });
         }
         Ok(())
     }
 
     /// The stored elements of an accessor, each `element` bytes, checked against view and buffer.
-    fn elements<'b>(
-        &'b self,
-        accessor: &Accessor<'_>,
-    ) -> Result<impl Iterator<Item = &'b [u8]>, Error> {
+    fn elements<'b>(&'b self, accessor: &Accessor<'_>) -> Result<impl Iterator<Item = &'b [u8]>, Error> {
         let pointer = format!("/accessors/{}", accessor.index());
         if accessor.sparse().is_some() {
             return Err(self.value(
@@ -239,20 +174,10 @@ impl Reader<'_> {
         let stride = view.stride().unwrap_or(size);
         let at = format!("/bufferViews/{}", view.index());
         if stride < size || stride > 252 {
-            return Err(self.value(
-                &format!("{at}/byteStride"),
-                stride,
-                format!("{size} to 252"),
-            ));
+            return Err(self.value(&format!("{at}/byteStride"), stride, format!("{size} to 252")));
         }
-        let bytes = self
-            .buffers
-            .get(view.buffer().index())
-            .map_or(&[][..], |buffer| &buffer[..]);
-        let view_end = view
-            .offset()
-            .checked_add(view.length())
-            .filter(|end| *end <= bytes.len());
+        let bytes = self.buffers.get(view.buffer().index()).map_or(&[][..], |buffer| &buffer[..]);
+        let view_end = view.offset().checked_add(view.length()).filter(|end| *end <= bytes.len());
         let Some(view_end) = view_end else {
             let found = (view.offset(), view.length());
             return Err(self.value(&at, found, format!("a range within {} bytes", bytes.len())));
@@ -264,9 +189,7 @@ impl Reader<'_> {
             .and_then(|end| end.checked_add(size));
         let needed = if count == 0 { Some(0) } else { needed };
         let start = view.offset().checked_add(accessor.offset());
-        let end = start
-            .zip(needed)
-            .and_then(|(start, needed)| start.checked_add(needed));
+        let end = start.zip(needed).and_then(|(start, needed)| start.checked_add(needed));
         let (Some(start), true) = (start, end.is_some_and(|end| end <= view_end)) else {
             let found = (accessor.offset(), count);
             return Err(self.value(
@@ -275,8 +198,7 @@ impl Reader<'_> {
                 format!("what {} bytes hold", view.length()),
             ));
         };
-        Ok((0..count)
-            .map(move |index| &bytes[start + index * stride..start + index * stride + size]))
+        Ok((0..count).map(move |index| &bytes[start + index * stride..start + index * stride + size]))
     }
 
     fn floats(&self, accessor: &Accessor<'_>, dimensions: Dimensions) -> Result<Vec<f32>, Error> {
@@ -300,17 +222,9 @@ impl Reader<'_> {
                 DataType::U8 => floats.extend(element.iter().map(|byte| f32::from(*byte) / 255.0)),
                 DataType::U16 => {
                     let shorts = element.as_chunks().0.iter();
-                    floats.extend(
-                        shorts.map(|short| f32::from(u16::from_le_bytes(*short)) / 65535.0),
-                    );
+                    floats.extend(shorts.map(|short| f32::from(u16::from_le_bytes(*short)) / 65535.0));
                 }
-                _ => floats.extend(
-                    element
-                        .as_chunks()
-                        .0
-                        .iter()
-                        .map(|float| f32::from_le_bytes(*float)),
-                ),
+                _ => floats.extend(element.as_chunks().0.iter().map(|float| f32::from_le_bytes(*float))),
             }
         }
         if let Some(at) = floats.iter().position(|float| !float.is_finite()) {
@@ -327,17 +241,13 @@ impl Reader<'_> {
         let elements = self.elements(accessor)?;
         match accessor.data_type() {
             DataType::U8 => Ok(elements.map(|bytes| u32::from(bytes[0])).collect()),
-            DataType::U16 => Ok(elements
-                .map(|bytes| u32::from(u16::from_le_bytes([bytes[0], bytes[1]])))
-                .collect()),
+            DataType::U16 => {
+                Ok(elements.map(|bytes| u32::from(u16::from_le_bytes([bytes[0], bytes[1]]))).collect())
+            }
             DataType::U32 => Ok(elements
                 .map(|bytes| u32::from_le_bytes([bytes[0], bytes[1], bytes[2], bytes[3]]))
                 .collect()),
-            other => Err(self.value(
-                &format!("{pointer}/componentType"),
-                other,
-                "unsigned integers",
-            )),
+            other => Err(self.value(&format!("{pointer}/componentType"), other, "unsigned integers")),
         }
     }
 
@@ -372,14 +282,8 @@ impl Reader<'_> {
                 resolve::uri(self.folder, self.path, uri, &self.options.limits)?
             }
             gltf::image::Source::View { view, .. } => {
-                let buffer = self
-                    .buffers
-                    .get(view.buffer().index())
-                    .map_or(&[][..], |buffer| &buffer[..]);
-                let end = view
-                    .offset()
-                    .checked_add(view.length())
-                    .filter(|end| *end <= buffer.len());
+                let buffer = self.buffers.get(view.buffer().index()).map_or(&[][..], |buffer| &buffer[..]);
+                let end = view.offset().checked_add(view.length()).filter(|end| *end <= buffer.len());
                 let Some(end) = end else {
                     let pointer = format!("/bufferViews/{}", view.index());
                     return Err(self.value(
@@ -395,17 +299,12 @@ impl Reader<'_> {
             [0x89, b'P', b'N', b'G', ..] => "image/png",
             [0xff, 0xd8, 0xff, ..] => "image/jpeg",
             _ => {
-                file.warnings.push(format!(
-                    "image {} is neither PNG nor JPEG and is left out",
-                    image.index()
-                ));
+                file.warnings
+                    .push(format!("image {} is neither PNG nor JPEG and is left out", image.index()));
                 return Ok(None);
             }
         };
-        file.images.push(Image {
-            mime_type: mime_type.to_owned(),
-            data: data.into(),
-        });
+        file.images.push(Image { mime_type: mime_type.to_owned(), data: data.into() });
         Ok(Some(to_u32(file.images.len() - 1)))
     }
 }

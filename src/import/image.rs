@@ -48,18 +48,13 @@ impl Picture {
     pub(super) fn stored(&self, at: UVec2, order: [usize; 3]) -> Vec<u8> {
         let index = self.index(at);
         match &self.pixels {
-            Pixels::Unorm8(pixels) => order
-                .iter()
-                .map(|channel| pixels[index][*channel])
-                .collect(),
-            Pixels::Unorm16(pixels) | Pixels::Half(pixels) => order
-                .iter()
-                .flat_map(|channel| pixels[index][*channel].to_le_bytes())
-                .collect(),
-            Pixels::Float(pixels) => order
-                .iter()
-                .flat_map(|channel| pixels[index][*channel].to_le_bytes())
-                .collect(),
+            Pixels::Unorm8(pixels) => order.iter().map(|channel| pixels[index][*channel]).collect(),
+            Pixels::Unorm16(pixels) | Pixels::Half(pixels) => {
+                order.iter().flat_map(|channel| pixels[index][*channel].to_le_bytes()).collect()
+            }
+            Pixels::Float(pixels) => {
+                order.iter().flat_map(|channel| pixels[index][*channel].to_le_bytes()).collect()
+            }
         }
     }
 
@@ -82,34 +77,21 @@ pub(super) fn read(bytes: &[u8], path: &Path, limits: &Limits) -> Result<Picture
     if bytes.starts_with(&[0x76, 0x2f, 0x31, 0x01]) {
         return exr(bytes, path, limits);
     }
-    let message = format!(
-        "found {:02x?}, expected a PNG or EXR file",
-        &bytes[..bytes.len().min(4)]
-    );
-    Err(Error::Picture {
-        message,
-        path: path.to_owned(),
-    })
+    let message = format!("found {:02x?}, expected a PNG or EXR file", &bytes[..bytes.len().min(4)]);
+    Err(Error::Picture { message, path: path.to_owned() })
 }
 
 fn check_size(size: UVec2, path: &Path, limits: &Limits) -> Result<(), Error> {
     let (found, limit) = (u64::from(size.x) * u64::from(size.y), limits.image_pixels);
     if found > limit {
-        return Err(Error::TooLarge {
-            what: "pixels of the picture",
-            found,
-            limit,
-            path: path.to_owned(),
-        });
+        return Err(Error::TooLarge { what: "pixels of the picture", found, limit, path: path.to_owned() });
     }
     Ok(())
 }
 
 fn png(bytes: &[u8], path: &Path, limits: &Limits) -> Result<Picture, Error> {
-    let refused = |error: png::DecodingError| Error::Picture {
-        message: error.to_string(),
-        path: path.to_owned(),
-    };
+    let refused =
+        |error: png::DecodingError| Error::Picture { message: error.to_string(), path: path.to_owned() };
     let mut decoder = png::Decoder::new(Cursor::new(bytes));
     decoder.set_transformations(png::Transformations::EXPAND);
     let size = {
@@ -123,49 +105,31 @@ fn png(bytes: &[u8], path: &Path, limits: &Limits) -> Result<Picture, Error> {
     let needed = reader.output_buffer_size();
     let message = "a picture of a size that does not fit memory".to_owned();
     let Some(needed) = needed else {
-        return Err(Error::Picture {
-            message,
-            path: path.to_owned(),
-        });
+        return Err(Error::Picture { message, path: path.to_owned() });
     };
     let mut data = vec![0; needed];
     reader.next_frame(&mut data).map_err(refused)?;
     let info = reader.info();
-    let tagged_srgb = info.srgb.is_some()
-        || info
-            .gama_chunk
-            .is_some_and(|gamma| gamma.into_value() < 0.99);
+    let tagged_srgb = info.srgb.is_some() || info.gama_chunk.is_some_and(|gamma| gamma.into_value() < 0.99);
     // Grey is taken for all three channels, alpha is not read.
     let rgb = if channels >= 3 { [0, 1, 2] } else { [0; 3] };
     let pixels = match depth {
         png::BitDepth::Sixteen => Pixels::Unorm16(
             data.chunks_exact(2 * channels)
                 .map(|pixel| {
-                    rgb.map(|channel| {
-                        u16::from_be_bytes([pixel[2 * channel], pixel[2 * channel + 1]])
-                    })
+                    rgb.map(|channel| u16::from_be_bytes([pixel[2 * channel], pixel[2 * channel + 1]]))
                 })
                 .collect(),
         ),
         _ => Pixels::Unorm8(
-            data.chunks_exact(channels)
-                .map(|pixel| rgb.map(|channel| pixel[channel]))
-                .collect(),
+            data.chunks_exact(channels).map(|pixel| rgb.map(|channel| pixel[channel])).collect(),
         ),
     };
-    Ok(Picture {
-        size,
-        pixels,
-        tagged_srgb,
-        scene_frame: None,
-    })
+    Ok(Picture { size, pixels, tagged_srgb, scene_frame: None })
 }
 
 fn exr(bytes: &[u8], path: &Path, limits: &Limits) -> Result<Picture, Error> {
-    let refused = |message: String| Error::Picture {
-        message,
-        path: path.to_owned(),
-    };
+    let refused = |message: String| Error::Picture { message, path: path.to_owned() };
     let meta = exr::meta::MetaData::read_from_buffered(Cursor::new(bytes), false);
     let meta = meta.map_err(|error| refused(error.to_string()))?;
     for header in &meta.headers {
@@ -183,16 +147,12 @@ fn exr(bytes: &[u8], path: &Path, limits: &Limits) -> Result<Picture, Error> {
             });
         }
     }
-    let scene_frame = meta.headers.first().and_then(|header| {
-        header
-            .own_attributes
-            .other
-            .get(&exr::meta::attribute::Text::from("Frame"))
-    });
+    let scene_frame = meta
+        .headers
+        .first()
+        .and_then(|header| header.own_attributes.other.get(&exr::meta::attribute::Text::from("Frame")));
     let scene_frame = match scene_frame {
-        Some(exr::meta::attribute::AttributeValue::Text(text)) => {
-            text.to_string().trim().parse().ok()
-        }
+        Some(exr::meta::attribute::AttributeValue::Text(text)) => text.to_string().trim().parse().ok(),
         _ => None,
     };
     let image = exr::prelude::read()
@@ -214,36 +174,19 @@ fn exr(bytes: &[u8], path: &Path, limits: &Limits) -> Result<Picture, Error> {
             .map(|found| &found.sample_data)
     };
     let (Some(r), Some(g), Some(b)) = (channel("R"), channel("G"), channel("B")) else {
-        let names: Vec<_> = layer
-            .channel_data
-            .list
-            .iter()
-            .map(|channel| channel.name.to_string())
-            .collect();
-        return Err(refused(format!(
-            "found channels {}, expected R, G and B",
-            names.join(", ")
-        )));
+        let names: Vec<_> = layer.channel_data.list.iter().map(|channel| channel.name.to_string()).collect();
+        return Err(refused(format!("found channels {}, expected R, G and B", names.join(", "))));
     };
     let pixels = match (r, g, b) {
         (FlatSamples::F16(r), FlatSamples::F16(g), FlatSamples::F16(b)) => Pixels::Half(
-            (0..r.len())
-                .map(|at| [r[at], g[at], b[at]].map(exr::prelude::f16::to_bits))
-                .collect(),
+            (0..r.len()).map(|at| [r[at], g[at], b[at]].map(exr::prelude::f16::to_bits)).collect(),
         ),
         (FlatSamples::F32(r), FlatSamples::F32(g), FlatSamples::F32(b)) => {
             Pixels::Float((0..r.len()).map(|at| [r[at], g[at], b[at]]).collect())
         }
         _ => {
-            return Err(refused(
-                "expected three channels of half or three of float".to_owned(),
-            ));
+            return Err(refused("expected three channels of half or three of float".to_owned()));
         }
     };
-    Ok(Picture {
-        size,
-        pixels,
-        tagged_srgb: false,
-        scene_frame,
-    })
+    Ok(Picture { size, pixels, tagged_srgb: false, scene_frame })
 }

@@ -34,19 +34,11 @@ pub(super) struct UvSet {
 /// Reads a glTF, GLB or FBX file.
 pub(super) fn read(folder: &Path, path: &Path, options: &Options) -> Result<MeshFile, Error> {
     let bytes = resolve::file(folder, path, &options.limits)?;
-    let fbx = path
-        .extension()
-        .is_some_and(|extension| extension.eq_ignore_ascii_case("fbx"));
-    let file = if fbx {
-        fbx::read(&bytes, path, options)?
-    } else {
-        gltf::read(&bytes, folder, path, options)?
-    };
+    let fbx = path.extension().is_some_and(|extension| extension.eq_ignore_ascii_case("fbx"));
+    let file =
+        if fbx { fbx::read(&bytes, path, options)? } else { gltf::read(&bytes, folder, path, options)? };
     if file.mesh.positions.is_empty() || file.mesh.indices.is_empty() {
-        return Err(Error::Mesh {
-            message: "found no triangles".to_owned(),
-            path: path.to_owned(),
-        });
+        return Err(Error::Mesh { message: "found no triangles".to_owned(), path: path.to_owned() });
     }
     Ok(file)
 }
@@ -55,12 +47,7 @@ pub(super) fn read(folder: &Path, path: &Path, options: &Options) -> Result<Mesh
 pub(super) fn check_vertices(found: u64, path: &Path, options: &Options) -> Result<(), Error> {
     let limit = options.limits.vertices;
     if found > limit {
-        return Err(Error::TooLarge {
-            what: "vertices of the mesh",
-            found,
-            limit,
-            path: path.to_owned(),
-        });
+        return Err(Error::TooLarge { what: "vertices of the mesh", found, limit, path: path.to_owned() });
     }
     Ok(())
 }

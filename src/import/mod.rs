@@ -96,11 +96,7 @@ pub struct Limits {
 
 impl Default for Limits {
     fn default() -> Self {
-        Self {
-            file_bytes: 2 << 30,
-            image_pixels: 1 << 28,
-            vertices: 1 << 24,
-        }
+        Self { file_bytes: 2 << 30, image_pixels: 1 << 28, vertices: 1 << 24 }
     }
 }
 
@@ -115,11 +111,8 @@ pub struct Importer {
 }
 
 /// Every producer, in the order in which they are asked.
-pub const IMPORTERS: &[Importer] = &[Importer {
-    name: "OpenVAT",
-    sniff: openvat::sniff,
-    load: openvat::load,
-}];
+pub const IMPORTERS: &[Importer] =
+    &[Importer { name: "OpenVAT", sniff: openvat::sniff, load: openvat::load }];
 
 /// Whether some importer understands the files at `path`.
 pub fn finds(path: &Path) -> bool {
@@ -132,19 +125,12 @@ pub fn finds(path: &Path) -> bool {
 /// [`Error`] names what was found, what was expected and the file.
 pub fn load(path: &Path, options: &Options) -> Result<Asset, Error> {
     if let Err(source) = path.metadata() {
-        return Err(Error::Read {
-            source,
-            path: path.to_owned(),
-        });
+        return Err(Error::Read { source, path: path.to_owned() });
     }
     match IMPORTERS.iter().find(|importer| (importer.sniff)(path)) {
         Some(importer) => (importer.load)(path, options),
         None => Err(Error::Unknown {
-            known: IMPORTERS
-                .iter()
-                .map(|importer| importer.name)
-                .collect::<Vec<_>>()
-                .join(", "),
+            known: IMPORTERS.iter().map(|importer| importer.name).collect::<Vec<_>>().join(", "),
             path: path.to_owned(),
         }),
     }

@@ -11,24 +11,13 @@ use percent_encoding::percent_decode_str;
 use super::{Error, Limits};
 
 /// The bytes that `uri` names, seen from `file` in `folder`: `data:`, or a relative path that stays inside.
-pub(super) fn uri(
-    folder: &Path,
-    file: &Path,
-    uri: &str,
-    limits: &Limits,
-) -> Result<Vec<u8>, Error> {
-    let refused = |reason| Error::Uri {
-        uri: shortened(uri),
-        reason,
-        path: file.to_owned(),
-    };
+pub(super) fn uri(folder: &Path, file: &Path, uri: &str, limits: &Limits) -> Result<Vec<u8>, Error> {
+    let refused = |reason| Error::Uri { uri: shortened(uri), reason, path: file.to_owned() };
     if let Some(data) = uri.strip_prefix("data:") {
         let Some((_, data)) = data.split_once(";base64,") else {
             return Err(refused("only base64 data is read"));
         };
-        return STANDARD
-            .decode(data)
-            .map_err(|_| refused("its base64 data is corrupt"));
+        return STANDARD.decode(data).map_err(|_| refused("its base64 data is corrupt"));
     }
     let bytes = uri.as_bytes();
     let broken = bytes.iter().enumerate().any(|(at, byte)| {
@@ -48,20 +37,11 @@ pub(super) fn uri(
         return Err(refused("it contains a backslash; paths use /"));
     }
     // Anything before a colon is a scheme or a drive.
-    if path
-        .split('/')
-        .next()
-        .is_some_and(|first| first.contains(':'))
-    {
-        return Err(refused(
-            "only files in the asset's folder are opened, no scheme or drive",
-        ));
+    if path.split('/').next().is_some_and(|first| first.contains(':')) {
+        return Err(refused("only files in the asset's folder are opened, no scheme or drive"));
     }
     let path = Path::new(&*path);
-    if !path
-        .components()
-        .all(|part| matches!(part, Component::Normal(_) | Component::CurDir))
-    {
+    if !path.components().all(|part| matches!(part, Component::Normal(_) | Component::CurDir)) {
         return Err(refused("it leaves the asset's folder"));
     }
     self::file(folder, &folder.join(path), limits)
@@ -69,17 +49,10 @@ pub(super) fn uri(
 
 /// The bytes of `path`, which must be a regular file inside `folder`, links followed.
 pub(super) fn file(folder: &Path, path: &Path, limits: &Limits) -> Result<Vec<u8>, Error> {
-    let read = |source| Error::Read {
-        source,
-        path: path.to_owned(),
-    };
+    let read = |source| Error::Read { source, path: path.to_owned() };
     let inside = canonical(folder).map_err(read)?;
     let real = canonical(path).map_err(read)?;
-    let refused = |reason| Error::Uri {
-        uri: path.display().to_string(),
-        reason,
-        path: folder.to_owned(),
-    };
+    let refused = |reason| Error::Uri { uri: path.display().to_string(), reason, path: folder.to_owned() };
     if !real.starts_with(&inside) {
         return Err(refused("it leads out of the asset's folder"));
     }
@@ -94,12 +67,7 @@ pub(super) fn file(folder: &Path, path: &Path, limits: &Limits) -> Result<Vec<u8
     }
     let (found, limit) = (metadata.len(), limits.file_bytes);
     if found > limit {
-        return Err(Error::TooLarge {
-            what: "bytes of the file",
-            found,
-            limit,
-            path: path.to_owned(),
-        });
+        return Err(Error::TooLarge { what: "bytes of the file", found, limit, path: path.to_owned() });
     }
     let mut bytes = Vec::new();
     // A file that grows while it is read is cut at the limit.
@@ -108,11 +76,7 @@ pub(super) fn file(folder: &Path, path: &Path, limits: &Limits) -> Result<Vec<u8
 }
 
 fn canonical(path: &Path) -> std::io::Result<PathBuf> {
-    let path = if path.as_os_str().is_empty() {
-        Path::new(".")
-    } else {
-        path
-    };
+    let path = if path.as_os_str().is_empty() { Path::new(".") } else { path };
     path.canonicalize()
 }
 
@@ -166,11 +130,7 @@ mod tests {
             "data:text/plain,fine",
             "data:;base64,%%",
         ] {
-            assert!(
-                matches!(open(refused), Err(Error::Uri { .. })),
-                "{refused}: {:?}",
-                open(refused)
-            );
+            assert!(matches!(open(refused), Err(Error::Uri { .. })), "{refused}: {:?}", open(refused));
         }
         assert!(matches!(open("nothing"), Err(Error::Read { .. })));
         assert!(matches!(open("sub"), Err(Error::Uri { .. })), "a folder");
@@ -182,24 +142,15 @@ mod tests {
             assert_eq!(open("inner").unwrap(), b"fine");
             std::os::unix::fs::symlink("/dev/zero", folder.join("device")).unwrap();
             assert!(matches!(open("device"), Err(Error::Uri { .. })));
-            let made = std::process::Command::new("mkfifo")
-                .arg(folder.join("pipe"))
-                .status();
+            let made = std::process::Command::new("mkfifo").arg(folder.join("pipe")).status();
             if made.is_ok_and(|status| status.success()) {
                 assert!(matches!(open("pipe"), Err(Error::Uri { .. })));
             }
         }
-        let small = Limits {
-            file_bytes: 3,
-            ..Limits::default()
-        };
+        let small = Limits { file_bytes: 3, ..Limits::default() };
         assert!(matches!(
             uri(&folder, &gltf, "A..B.bin", &small),
-            Err(Error::TooLarge {
-                found: 4,
-                limit: 3,
-                ..
-            })
+            Err(Error::TooLarge { found: 4, limit: 3, .. })
         ));
     }
 }

@@ -15,11 +15,7 @@ pub struct Target {
 impl Target {
     /// `format` with four samples per pixel and a float depth buffer.
     pub fn new(format: wgpu::TextureFormat) -> Self {
-        Self {
-            format,
-            samples: 4,
-            depth_format: wgpu::TextureFormat::Depth32Float,
-        }
+        Self { format, samples: 4, depth_format: wgpu::TextureFormat::Depth32Float }
     }
 }
 
@@ -37,11 +33,7 @@ impl Attachments {
             device
                 .create_texture(&wgpu::TextureDescriptor {
                     label: Some(label),
-                    size: wgpu::Extent3d {
-                        width: size.x,
-                        height: size.y,
-                        depth_or_array_layers: 1,
-                    },
+                    size: wgpu::Extent3d { width: size.x, height: size.y, depth_or_array_layers: 1 },
                     mip_level_count: 1,
                     sample_count: target.samples,
                     dimension: wgpu::TextureDimension::D2,
@@ -74,21 +66,14 @@ impl Attachments {
             Some(color) => (color, Some(picture)),
             None => (picture, None),
         };
-        let store = if resolve_target.is_some() {
-            wgpu::StoreOp::Discard
-        } else {
-            wgpu::StoreOp::Store
-        };
+        let store = if resolve_target.is_some() { wgpu::StoreOp::Discard } else { wgpu::StoreOp::Store };
         encoder.begin_render_pass(&wgpu::RenderPassDescriptor {
             label: Some("render: view"),
             color_attachments: &[Some(wgpu::RenderPassColorAttachment {
                 view,
                 depth_slice: None,
                 resolve_target,
-                ops: wgpu::Operations {
-                    load: wgpu::LoadOp::Clear(wgpu::Color::BLACK),
-                    store,
-                },
+                ops: wgpu::Operations { load: wgpu::LoadOp::Clear(wgpu::Color::BLACK), store },
             })],
             depth_stencil_attachment: Some(wgpu::RenderPassDepthStencilAttachment {
                 view: &self.depth,

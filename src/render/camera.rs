@@ -75,18 +75,9 @@ mod tests {
 
     #[test]
     fn depth_is_reversed() {
-        let camera = Camera {
-            eye: Vec3::new(0.0, 0.0, 5.0),
-            target: Vec3::ZERO,
-            near: 0.5,
-            ..Camera::default()
-        };
-        let depth = |z: f32| {
-            camera
-                .clip_from_world(1.5)
-                .project_point3(Vec3::new(0.0, 0.0, z))
-                .z
-        };
+        let camera =
+            Camera { eye: Vec3::new(0.0, 0.0, 5.0), target: Vec3::ZERO, near: 0.5, ..Camera::default() };
+        let depth = |z: f32| camera.clip_from_world(1.5).project_point3(Vec3::new(0.0, 0.0, z)).z;
         assert!((depth(4.5) - 1.0).abs() < 1e-6);
         assert!(depth(0.0) > depth(-100.0));
         assert!(depth(-1e6) > 0.0);
@@ -94,21 +85,12 @@ mod tests {
 
     #[test]
     fn framing_holds_every_corner() {
-        let bounds = Bounds {
-            min: Vec3::new(-3.0, 0.0, -1.0),
-            max: Vec3::new(5.0, 2.0, 7.0),
-        };
+        let bounds = Bounds { min: Vec3::new(-3.0, 0.0, -1.0), max: Vec3::new(5.0, 2.0, 7.0) };
         for aspect in [0.5, 1.0, 1.777] {
-            let matrix = Camera::default()
-                .framing(bounds, aspect)
-                .clip_from_world(aspect);
+            let matrix = Camera::default().framing(bounds, aspect).clip_from_world(aspect);
             for corner in 0..8 {
                 let pick = |axis: usize| {
-                    if corner >> axis & 1 == 1 {
-                        bounds.max[axis]
-                    } else {
-                        bounds.min[axis]
-                    }
+                    if corner >> axis & 1 == 1 { bounds.max[axis] } else { bounds.min[axis] }
                 };
                 let at = matrix.project_point3(Vec3::new(pick(0), pick(1), pick(2)));
                 assert!(at.x.abs() <= 1.0 && at.y.abs() <= 1.0 && at.z > 0.0, "{at}");
@@ -118,11 +100,7 @@ mod tests {
 
     #[test]
     fn looking_straight_down_has_an_up() {
-        let camera = Camera {
-            eye: Vec3::Y * 10.0,
-            target: Vec3::ZERO,
-            ..Camera::default()
-        };
+        let camera = Camera { eye: Vec3::Y * 10.0, target: Vec3::ZERO, ..Camera::default() };
         assert!(camera.clip_from_world(1.0).is_finite());
     }
 }

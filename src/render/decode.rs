@@ -13,12 +13,7 @@ use crate::vat::{FrameBlend, Normals};
 ///
 /// # Errors
 /// [`gpu::Error`] when the asset does not fit the device, or the device is lost or hangs.
-pub async fn pose(
-    gpu: &Gpu,
-    asset: &Asset,
-    frames: Frames,
-    blend: FrameBlend,
-) -> Result<Pose, gpu::Error> {
+pub async fn pose(gpu: &Gpu, asset: &Asset, frames: Frames, blend: FrameBlend) -> Result<Pose, gpu::Error> {
     let (device, queue) = (&gpu.device, &gpu.queue);
     let animation = fitted(&asset.animation, device.limits().max_texture_dimension_2d)?;
     let mesh = &asset.mesh;
@@ -31,19 +26,10 @@ pub async fn pose(
         })
         .collect();
     let count = rest.len();
-    let rest = buffer(
-        device,
-        "decode: rest mesh",
-        bytemuck::cast_slice(&rest),
-        wgpu::BufferUsages::STORAGE,
-    )?;
+    let rest = buffer(device, "decode: rest mesh", bytemuck::cast_slice(&rest), wgpu::BufferUsages::STORAGE)?;
     let limit = device.limits().max_storage_buffer_binding_size;
     if rest.size() > limit {
-        return Err(gpu::Error::BufferTooLarge {
-            what: "decode: rest mesh",
-            needed: rest.size(),
-            limit,
-        });
+        return Err(gpu::Error::BufferTooLarge { what: "decode: rest mesh", needed: rest.size(), limit });
     }
     let decoded = device.create_buffer(&wgpu::BufferDescriptor {
         label: Some("decode: pose"),
@@ -51,40 +37,16 @@ pub async fn pose(
         usage: wgpu::BufferUsages::STORAGE | wgpu::BufferUsages::COPY_SRC,
         mapped_at_creation: false,
     });
-    let soft = SoftTexels {
-        grid: animation.grid,
-        remap: animation.remap,
-    };
-    let soft = buffer(
-        device,
-        "decode: texels",
-        bytemuck::bytes_of(&soft),
-        wgpu::BufferUsages::UNIFORM,
-    )?;
-    let moment = buffer(
-        device,
-        "decode: moment",
-        bytemuck::bytes_of(&frames),
-        wgpu::BufferUsages::STORAGE,
-    )?;
+    let soft = SoftTexels { grid: animation.grid, remap: animation.remap };
+    let soft = buffer(device, "decode: texels", bytemuck::bytes_of(&soft), wgpu::BufferUsages::UNIFORM)?;
+    let moment = buffer(device, "decode: moment", bytemuck::bytes_of(&frames), wgpu::BufferUsages::STORAGE)?;
     let upload = |label, texels: &crate::vat::Texels| {
-        texture::upload(
-            device,
-            queue,
-            label,
-            texels,
-            texture::integer_format(texels.format()),
-        )
+        texture::upload(device, queue, label, texels, texture::integer_format(texels.format()))
     };
     let positions = upload("decode: positions", &animation.positions)?;
     // Where there are no normals the shader does not read them, but the binding wants a texture.
-    let normals = upload(
-        "decode: normals",
-        animation
-            .normal_texels
-            .as_ref()
-            .unwrap_or(&animation.positions),
-    )?;
+    let normals =
+        upload("decode: normals", animation.normal_texels.as_ref().unwrap_or(&animation.positions))?;
     let constants = [
         ("ENCODING", f64::from(animation.encoding as u32)),
         ("NORMALS", f64::from(animation.normals as u32)),
@@ -96,10 +58,7 @@ pub async fn pose(
         layout: None,
         module: &shader::module(device, "decode"),
         entry_point: Some("decode_soft"),
-        compilation_options: wgpu::PipelineCompilationOptions {
-            constants: &constants,
-            ..Default::default()
-        },
+        compilation_options: wgpu::PipelineCompilationOptions { constants: &constants, ..Default::default() },
         cache: None,
     });
     let group = device.create_bind_group(&wgpu::BindGroupDescriptor {
@@ -114,9 +73,8 @@ pub async fn pose(
             entry(5, decoded.as_entire_binding()),
         ],
     });
-    let mut encoder = device.create_command_encoder(&wgpu::CommandEncoderDescriptor {
-        label: Some("decode"),
-    });
+    let mut encoder =
+        device.create_command_encoder(&wgpu::CommandEncoderDescriptor { label: Some("decode") });
     {
         let mut pass = encoder.begin_compute_pass(&wgpu::ComputePassDescriptor::default());
         pass.set_pipeline(&pipeline);

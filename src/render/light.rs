@@ -43,16 +43,10 @@ impl Default for Light {
 impl Light {
     /// Unit vector to the sun.
     pub fn to_sun(&self) -> Vec3 {
-        let (azimuth, elevation) = (
-            self.sun_azimuth_degrees.to_radians(),
-            self.sun_elevation_degrees.to_radians(),
-        );
+        let (azimuth, elevation) =
+            (self.sun_azimuth_degrees.to_radians(), self.sun_elevation_degrees.to_radians());
         let flat = libm::cosf(elevation);
-        Vec3::new(
-            flat * libm::sinf(azimuth),
-            libm::sinf(elevation),
-            flat * libm::cosf(azimuth),
-        )
+        Vec3::new(flat * libm::sinf(azimuth), libm::sinf(elevation), flat * libm::cosf(azimuth))
     }
 }
 

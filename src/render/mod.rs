@@ -42,25 +42,14 @@ pub struct View {
 
 impl View {
     fn uniform(&self) -> uniforms::View {
-        let Self {
-            camera,
-            light,
-            ground,
-            settings,
-            ..
-        } = self;
-        let clip_from_world =
-            camera.clip_from_world(self.size.x as f32 / self.size.y.max(1) as f32);
+        let Self { camera, light, ground, settings, .. } = self;
+        let clip_from_world = camera.clip_from_world(self.size.x as f32 / self.size.y.max(1) as f32);
         let linear = |tint: crate::crowd::Tint| Vec3::from_array(tint.linear_f32());
         uniforms::View {
             clip_from_world,
             world_from_clip: clip_from_world.inverse(),
             eye: camera.eye,
-            phase_mask: if settings.instance_offsets {
-                u32::MAX
-            } else {
-                0
-            },
+            phase_mask: if settings.instance_offsets { u32::MAX } else { 0 },
             to_sun: light.to_sun(),
             haze_metres: light.haze_metres,
             sun: linear(light.sun_color) * light.sun_strength,

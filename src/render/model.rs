@@ -73,10 +73,7 @@ pub(super) fn fitted(
     let grid = Grid::new(animation.element_count, animation.grid.frame_count, limit)?;
     Ok(std::borrow::Cow::Owned(Animation {
         positions: rearranged(&animation.positions, animation, grid),
-        normal_texels: animation
-            .normal_texels
-            .as_ref()
-            .map(|texels| rearranged(texels, animation, grid)),
+        normal_texels: animation.normal_texels.as_ref().map(|texels| rearranged(texels, animation, grid)),
         grid,
         ..animation.clone()
     }))
@@ -86,15 +83,10 @@ fn rearranged(texels: &Texels, animation: &Animation, grid: Grid) -> Texels {
     let size = grid.size().unwrap_or_default();
     let texel_bytes = texels.format().bytes() as usize;
     let mut data = vec![0; size.x as usize * size.y as usize * texel_bytes];
-    let at = |at: glam::UVec2, width: u32| {
-        (at.y as usize * width as usize + at.x as usize) * texel_bytes
-    };
+    let at = |at: glam::UVec2, width: u32| (at.y as usize * width as usize + at.x as usize) * texel_bytes;
     for frame in 0..grid.frame_count {
         for element in 0..animation.element_count {
-            let from = at(
-                texel_address(animation.grid, element, frame),
-                texels.size().x,
-            );
+            let from = at(texel_address(animation.grid, element, frame), texels.size().x);
             let to = at(texel_address(grid, element, frame), size.x);
             data[to..to + texel_bytes].copy_from_slice(&texels.data()[from..from + texel_bytes]);
         }
@@ -110,19 +102,13 @@ pub(super) fn buffer(
 ) -> Result<wgpu::Buffer, gpu::Error> {
     let (needed, limit) = (bytes.len() as u64, device.limits().max_buffer_size);
     if needed > limit {
-        return Err(gpu::Error::BufferTooLarge {
-            what,
-            needed,
-            limit,
-        });
+        return Err(gpu::Error::BufferTooLarge { what, needed, limit });
     }
-    Ok(
-        device.create_buffer_init(&wgpu::util::BufferInitDescriptor {
-            label: Some(what),
-            contents: bytes,
-            usage,
-        }),
-    )
+    Ok(device.create_buffer_init(&wgpu::util::BufferInitDescriptor {
+        label: Some(what),
+        contents: bytes,
+        usage,
+    }))
 }
 
 impl ModelData {
@@ -144,18 +130,10 @@ impl ModelData {
                 element: mesh.elements[index],
             })
             .collect();
-        let vertices = buffer(
-            device,
-            "model: vertices",
-            bytemuck::cast_slice(&vertices),
-            wgpu::BufferUsages::VERTEX,
-        )?;
-        let indices = buffer(
-            device,
-            "model: indices",
-            bytemuck::cast_slice(&mesh.indices),
-            wgpu::BufferUsages::INDEX,
-        )?;
+        let vertices =
+            buffer(device, "model: vertices", bytemuck::cast_slice(&vertices), wgpu::BufferUsages::VERTEX)?;
+        let indices =
+            buffer(device, "model: indices", bytemuck::cast_slice(&mesh.indices), wgpu::BufferUsages::INDEX)?;
         let positions = texture::upload(
             device,
             queue,
@@ -173,33 +151,13 @@ impl ModelData {
                 texture::integer_format(texels.format()),
             )?,
         };
-        let cursors: Vec<ClipCursor> = asset
-            .clips
-            .iter()
-            .map(|clip| encode_cursor(clip, 0.0))
-            .collect();
+        let cursors: Vec<ClipCursor> = asset.clips.iter().map(|clip| encode_cursor(clip, 0.0)).collect();
         let usage = wgpu::BufferUsages::STORAGE | wgpu::BufferUsages::COPY_DST;
-        let cursors = buffer(
-            device,
-            "model: clips",
-            bytemuck::cast_slice(&cursors),
-            usage,
-        )?;
-        let soft = SoftTexels {
-            grid: animation.grid,
-            remap: animation.remap,
-        };
-        let soft = buffer(
-            device,
-            "model: texels",
-            bytemuck::bytes_of(&soft),
-            wgpu::BufferUsages::UNIFORM,
-        )?;
-        let sampler = if options.sampler {
-            sampler_group(device, queue, layouts, shared, &animation)?
-        } else {
-            None
-        };
+        let cursors = buffer(device, "model: clips", bytemuck::cast_slice(&cursors), usage)?;
+        let soft = SoftTexels { grid: animation.grid, remap: animation.remap };
+        let soft = buffer(device, "model: texels", bytemuck::bytes_of(&soft), wgpu::BufferUsages::UNIFORM)?;
+        let sampler =
+            if options.sampler { sampler_group(device, queue, layouts, shared, &animation)? } else { None };
         Ok(Self {
             encoding: animation.encoding,
             normals: animation.normals,
@@ -248,13 +206,7 @@ fn sampler_group(
         );
         return Ok(None);
     };
-    let view = texture::upload(
-        device,
-        queue,
-        "model: filtered positions",
-        &animation.positions,
-        format,
-    )?;
+    let view = texture::upload(device, queue, "model: filtered positions", &animation.positions, format)?;
     Ok(Some(device.create_bind_group(&wgpu::BindGroupDescriptor {
         label: Some("model: position sampler"),
         layout: &layouts.sampler,
@@ -279,9 +231,7 @@ fn parts(
     let mut parts = Vec::new();
     for primitive in &asset.mesh.primitives {
         let fallback = Material::default();
-        let material = primitive
-            .material
-            .map_or(&fallback, |index| &asset.materials[index as usize]);
+        let material = primitive.material.map_or(&fallback, |index| &asset.materials[index as usize]);
         let uniform = uniforms::Material {
             base_color: material.base_color,
             metallic: material.metallic,
@@ -289,15 +239,9 @@ fn parts(
             pad_x: 0,
             pad_y: 0,
         };
-        let uniform = buffer(
-            device,
-            "model: material",
-            bytemuck::bytes_of(&uniform),
-            wgpu::BufferUsages::UNIFORM,
-        )?;
-        let view = material
-            .base_color_image
-            .and_then(|index| pictures[index as usize].as_ref());
+        let uniform =
+            buffer(device, "model: material", bytemuck::bytes_of(&uniform), wgpu::BufferUsages::UNIFORM)?;
+        let view = material.base_color_image.and_then(|index| pictures[index as usize].as_ref());
         parts.push(Part {
             indices: primitive.indices.clone(),
             double_sided: material.double_sided,
@@ -306,10 +250,7 @@ fn parts(
                 layout: &layouts.material,
                 entries: &[
                     entry(0, uniform.as_entire_binding()),
-                    entry(
-                        1,
-                        wgpu::BindingResource::TextureView(view.unwrap_or(&shared.white)),
-                    ),
+                    entry(1, wgpu::BindingResource::TextureView(view.unwrap_or(&shared.white))),
                     entry(2, wgpu::BindingResource::Sampler(&shared.color_sampler)),
                 ],
             }),
@@ -328,21 +269,15 @@ fn picture(
     let mut limits = image::Limits::default();
     limits.max_image_width = Some(limit);
     limits.max_image_height = Some(limit);
-    let decoded = image::ImageReader::new(std::io::Cursor::new(data))
-        .with_guessed_format()
-        .map(|mut reader| {
+    let decoded =
+        image::ImageReader::new(std::io::Cursor::new(data)).with_guessed_format().map(|mut reader| {
             reader.limits(limits);
             reader.decode()
         });
     match decoded {
         Ok(Ok(picture)) => {
             let picture = picture.into_rgba8();
-            Ok(Some(texture::upload_picture(
-                device,
-                queue,
-                "model: base color",
-                picture,
-            )?))
+            Ok(Some(texture::upload_picture(device, queue, "model: base color", picture)?))
         }
         Ok(Err(error)) => {
             log::warn!("a base colour image is drawn white: {error}");

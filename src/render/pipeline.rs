@@ -96,25 +96,13 @@ impl Layouts {
             view: group("render: view", &[(both, uniform)]),
             material: group(
                 "render: material",
-                &[
-                    (fragment, uniform),
-                    (fragment, filterable),
-                    (fragment, sampler),
-                ],
+                &[(fragment, uniform), (fragment, filterable), (fragment, sampler)],
             ),
             animation: group(
                 "render: animation",
-                &[
-                    (vertex, uniform),
-                    (vertex, storage),
-                    (vertex, integer),
-                    (vertex, integer),
-                ],
+                &[(vertex, uniform), (vertex, storage), (vertex, integer), (vertex, integer)],
             ),
-            sampler: group(
-                "render: position sampler",
-                &[(vertex, filterable), (vertex, sampler)],
-            ),
+            sampler: group("render: position sampler", &[(vertex, filterable), (vertex, sampler)]),
         }
     }
 }
@@ -128,12 +116,8 @@ impl Pipelines {
                 immediate_size: 0,
             })
         };
-        let groups = [
-            Some(&layouts.view),
-            Some(&layouts.material),
-            Some(&layouts.animation),
-            Some(&layouts.sampler),
-        ];
+        let groups =
+            [Some(&layouts.view), Some(&layouts.material), Some(&layouts.animation), Some(&layouts.sampler)];
         Self {
             device: device.clone(),
             target,
@@ -162,21 +146,11 @@ impl Pipelines {
     }
 
     fn encode_srgb(&self) -> (&'static str, f64) {
-        (
-            "ENCODE_SRGB",
-            if self.target.format.is_srgb() {
-                0.0
-            } else {
-                1.0
-            },
-        )
+        ("ENCODE_SRGB", if self.target.format.is_srgb() { 0.0 } else { 1.0 })
     }
 
     fn multisample(&self) -> wgpu::MultisampleState {
-        wgpu::MultisampleState {
-            count: self.target.samples,
-            ..Default::default()
-        }
+        wgpu::MultisampleState { count: self.target.samples, ..Default::default() }
     }
 
     fn depth(&self, depth_write_enabled: bool) -> wgpu::DepthStencilState {
@@ -199,47 +173,36 @@ impl Pipelines {
 
     fn background(&self) -> wgpu::RenderPipeline {
         let constants = [self.encode_srgb()];
-        let compilation_options = wgpu::PipelineCompilationOptions {
-            constants: &constants,
-            ..Default::default()
-        };
-        self.device
-            .create_render_pipeline(&wgpu::RenderPipelineDescriptor {
-                label: Some("render: background"),
-                layout: Some(&self.layout_of_background),
-                vertex: wgpu::VertexState {
-                    module: &self.ground,
-                    entry_point: Some("vs_background"),
-                    compilation_options: Default::default(),
-                    buffers: &[],
-                },
-                primitive: wgpu::PrimitiveState::default(),
-                depth_stencil: Some(wgpu::DepthStencilState {
-                    depth_compare: Some(wgpu::CompareFunction::Always),
-                    ..self.depth(true)
-                }),
-                multisample: self.multisample(),
-                fragment: Some(wgpu::FragmentState {
-                    module: &self.ground,
-                    entry_point: Some("fs_background"),
-                    compilation_options,
-                    targets: &self.color(None),
-                }),
-                multiview_mask: None,
-                cache: None,
-            })
+        let compilation_options =
+            wgpu::PipelineCompilationOptions { constants: &constants, ..Default::default() };
+        self.device.create_render_pipeline(&wgpu::RenderPipelineDescriptor {
+            label: Some("render: background"),
+            layout: Some(&self.layout_of_background),
+            vertex: wgpu::VertexState {
+                module: &self.ground,
+                entry_point: Some("vs_background"),
+                compilation_options: Default::default(),
+                buffers: &[],
+            },
+            primitive: wgpu::PrimitiveState::default(),
+            depth_stencil: Some(wgpu::DepthStencilState {
+                depth_compare: Some(wgpu::CompareFunction::Always),
+                ..self.depth(true)
+            }),
+            multisample: self.multisample(),
+            fragment: Some(wgpu::FragmentState {
+                module: &self.ground,
+                entry_point: Some("fs_background"),
+                compilation_options,
+                targets: &self.color(None),
+            }),
+            multiview_mask: None,
+            cache: None,
+        })
     }
 
     fn soft(&self, key: Key) -> wgpu::RenderPipeline {
-        let Key::Soft {
-            pass,
-            encoding,
-            normals,
-            frame_blend,
-            space,
-            double_sided,
-        } = key
-        else {
+        let Key::Soft { pass, encoding, normals, frame_blend, space, double_sided } = key else {
             unreachable!("called for soft keys only");
         };
         let options = [
@@ -261,58 +224,50 @@ impl Pipelines {
             operation: wgpu::BlendOperation::Min,
         };
         let shadow = pass == Pass::Shadow;
-        self.device
-            .create_render_pipeline(&wgpu::RenderPipelineDescriptor {
-                label: Some(label),
-                layout: Some(if pass == Pass::ShadedBySampler {
-                    &self.layout_with_sampler
-                } else {
-                    &self.layout
-                }),
-                vertex: wgpu::VertexState {
-                    module: &self.vat,
-                    entry_point: Some(vertex),
-                    compilation_options: wgpu::PipelineCompilationOptions {
-                        constants: &options,
-                        ..Default::default()
-                    },
-                    buffers: &[
-                        Some(wgpu::VertexBufferLayout {
-                            array_stride: 36,
-                            step_mode: wgpu::VertexStepMode::Vertex,
-                            attributes: &VERTEX_ATTRIBUTES,
-                        }),
-                        Some(wgpu::VertexBufferLayout {
-                            array_stride: size_of::<crate::crowd::Instance>() as u64,
-                            step_mode: wgpu::VertexStepMode::Instance,
-                            attributes: &INSTANCE_ATTRIBUTES,
-                        }),
-                    ],
-                },
-                primitive: wgpu::PrimitiveState {
-                    cull_mode: (!double_sided && !shadow).then_some(wgpu::Face::Back),
+        self.device.create_render_pipeline(&wgpu::RenderPipelineDescriptor {
+            label: Some(label),
+            layout: Some(if pass == Pass::ShadedBySampler {
+                &self.layout_with_sampler
+            } else {
+                &self.layout
+            }),
+            vertex: wgpu::VertexState {
+                module: &self.vat,
+                entry_point: Some(vertex),
+                compilation_options: wgpu::PipelineCompilationOptions {
+                    constants: &options,
                     ..Default::default()
                 },
-                depth_stencil: Some(self.depth(!shadow)),
-                multisample: self.multisample(),
-                fragment: Some(wgpu::FragmentState {
-                    module: &self.vat,
-                    entry_point: Some(fragment),
-                    compilation_options: wgpu::PipelineCompilationOptions {
-                        constants: if shadow {
-                            &fragment_options[1..]
-                        } else {
-                            &fragment_options
-                        },
-                        ..Default::default()
-                    },
-                    targets: &self.color(shadow.then_some(wgpu::BlendState {
-                        color: darker,
-                        alpha: darker,
-                    })),
-                }),
-                multiview_mask: None,
-                cache: None,
-            })
+                buffers: &[
+                    Some(wgpu::VertexBufferLayout {
+                        array_stride: 36,
+                        step_mode: wgpu::VertexStepMode::Vertex,
+                        attributes: &VERTEX_ATTRIBUTES,
+                    }),
+                    Some(wgpu::VertexBufferLayout {
+                        array_stride: size_of::<crate::crowd::Instance>() as u64,
+                        step_mode: wgpu::VertexStepMode::Instance,
+                        attributes: &INSTANCE_ATTRIBUTES,
+                    }),
+                ],
+            },
+            primitive: wgpu::PrimitiveState {
+                cull_mode: (!double_sided && !shadow).then_some(wgpu::Face::Back),
+                ..Default::default()
+            },
+            depth_stencil: Some(self.depth(!shadow)),
+            multisample: self.multisample(),
+            fragment: Some(wgpu::FragmentState {
+                module: &self.vat,
+                entry_point: Some(fragment),
+                compilation_options: wgpu::PipelineCompilationOptions {
+                    constants: if shadow { &fragment_options[1..] } else { &fragment_options },
+                    ..Default::default()
+                },
+                targets: &self.color(shadow.then_some(wgpu::BlendState { color: darker, alpha: darker })),
+            }),
+            multiview_mask: None,
+            cache: None,
+        })
     }
 }

@@ -114,24 +114,9 @@ impl Renderer {
     ///
     /// # Errors
     /// As [`Renderer::upload`].
-    pub fn upload_with(
-        &mut self,
-        asset: &Asset,
-        options: UploadOptions,
-    ) -> Result<Model, gpu::Error> {
-        let model = ModelData::new(
-            &self.device,
-            &self.queue,
-            &self.layouts,
-            &self.shared,
-            asset,
-            options,
-        )?;
-        let free = self
-            .models
-            .iter()
-            .position(Option::is_none)
-            .unwrap_or(self.models.len());
+    pub fn upload_with(&mut self, asset: &Asset, options: UploadOptions) -> Result<Model, gpu::Error> {
+        let model = ModelData::new(&self.device, &self.queue, &self.layouts, &self.shared, asset, options)?;
+        let free = self.models.iter().position(Option::is_none).unwrap_or(self.models.len());
         if free == self.models.len() {
             self.models.push(None);
         }
@@ -151,24 +136,13 @@ impl Renderer {
     ///
     /// # Errors
     /// [`gpu::Error::BufferTooLarge`] with the numbers; the old crowd stays.
-    pub fn set_instances(
-        &mut self,
-        model: Model,
-        instances: &[Instance],
-    ) -> Result<(), gpu::Error> {
+    pub fn set_instances(&mut self, model: Model, instances: &[Instance]) -> Result<(), gpu::Error> {
         let Some(data) = self.models.get_mut(model.0).and_then(Option::as_mut) else {
             return Ok(());
         };
         let Ok(instance_count) = u32::try_from(instances.len()) else {
-            let (needed, limit) = (
-                size_of_val(instances) as u64,
-                self.device.limits().max_buffer_size,
-            );
-            return Err(gpu::Error::BufferTooLarge {
-                what: "instances",
-                needed,
-                limit,
-            });
+            let (needed, limit) = (size_of_val(instances) as u64, self.device.limits().max_buffer_size);
+            return Err(gpu::Error::BufferTooLarge { what: "instances", needed, limit });
         };
         let clip_count = data.clips.len();
         let outside = |instance: &Instance| instance.clip as usize >= clip_count;
@@ -178,26 +152,11 @@ impl Renderer {
             _ if instances.iter().any(outside) => {
                 // An asset has at least one clip and at most what a u32 counts.
                 let last = u32::try_from(clip_count - 1).unwrap_or(u32::MAX);
-                let clamped: Vec<Instance> = instances
-                    .iter()
-                    .map(|one| Instance {
-                        clip: one.clip.min(last),
-                        ..*one
-                    })
-                    .collect();
-                Some(buffer(
-                    &self.device,
-                    "instances",
-                    bytemuck::cast_slice(&clamped),
-                    usage,
-                )?)
+                let clamped: Vec<Instance> =
+                    instances.iter().map(|one| Instance { clip: one.clip.min(last), ..*one }).collect();
+                Some(buffer(&self.device, "instances", bytemuck::cast_slice(&clamped), usage)?)
             }
-            _ => Some(buffer(
-                &self.device,
-                "instances",
-                bytemuck::cast_slice(instances),
-                usage,
-            )?),
+            _ => Some(buffer(&self.device, "instances", bytemuck::cast_slice(instances), usage)?),
         };
         data.instance_count = instance_count;
         Ok(())
@@ -217,32 +176,22 @@ impl Renderer {
             if model.instance_count == 0 {
                 continue;
             }
-            let cursors: Vec<ClipCursor> = model
-                .clips
-                .iter()
-                .map(|clip| encode_cursor(clip, view.time_seconds))
-                .collect();
+            let cursors: Vec<ClipCursor> =
+                model.clips.iter().map(|clip| encode_cursor(clip, view.time_seconds)).collect();
             queue.write_buffer(&model.cursors, 0, bytemuck::cast_slice(&cursors));
             self.written_bytes += size_of_val(&cursors[..]) as u64;
             let sampler = view.settings.fetch == Fetch::Sampler;
-            let by_sampler = sampler
-                && model.sampler.is_some()
-                && view.settings.frame_blend == FrameBlend::Linear;
+            let by_sampler =
+                sampler && model.sampler.is_some() && view.settings.frame_blend == FrameBlend::Linear;
             if sampler && !by_sampler && self.warned.insert(index) {
-                log::warn!(
-                    "the sampler path does not apply to model {index}: texels are read by address"
-                );
+                log::warn!("the sampler path does not apply to model {index}: texels are read by address");
             }
             let normals = match view.settings.shading {
                 Shading::Stored => model.normals,
                 Shading::Rest => Normals::Rest,
                 Shading::Flat => Normals::Flat,
             };
-            let shaded = if by_sampler {
-                Pass::ShadedBySampler
-            } else {
-                Pass::Shaded
-            };
+            let shaded = if by_sampler { Pass::ShadedBySampler } else { Pass::Shaded };
             for (part, Part { double_sided, .. }) in model.parts.iter().enumerate() {
                 let key = |pass, normals, double_sided| Key::Soft {
                     pass,
@@ -254,33 +203,17 @@ impl Renderer {
                 };
                 if shadows {
                     let key = key(Pass::Shadow, Normals::Rest, true);
-                    self.plan.push(Draw {
-                        key,
-                        model: index,
-                        part,
-                    });
+                    self.plan.push(Draw { key, model: index, part });
                 }
                 let key = key(shaded, normals, *double_sided);
-                self.plan.push(Draw {
-                    key,
-                    model: index,
-                    part,
-                });
+                self.plan.push(Draw { key, model: index, part });
             }
         }
         for draw in &self.plan {
             self.pipelines.make(draw.key);
         }
         // Shadows lie on the ground and come before what stands on it.
-        self.plan.sort_by_key(|draw| {
-            !matches!(
-                draw.key,
-                Key::Soft {
-                    pass: Pass::Shadow,
-                    ..
-                }
-            )
-        });
+        self.plan.sort_by_key(|draw| !matches!(draw.key, Key::Soft { pass: Pass::Shadow, .. }));
     }
 
     /// Draws the prepared view. The pass has this renderer's target format, samples and depth; depth is
@@ -304,13 +237,7 @@ impl Renderer {
             pass.set_pipeline(pipeline);
             pass.set_bind_group(1, &part.material, &[]);
             pass.set_bind_group(2, &model.animation, &[]);
-            if let (
-                Key::Soft {
-                    pass: Pass::ShadedBySampler,
-                    ..
-                },
-                Some(sampler),
-            ) = (draw.key, &model.sampler)
+            if let (Key::Soft { pass: Pass::ShadedBySampler, .. }, Some(sampler)) = (draw.key, &model.sampler)
             {
                 pass.set_bind_group(3, sampler, &[]);
             }
@@ -325,19 +252,13 @@ impl Renderer {
     pub fn stats(&self) -> Stats {
         let mut stats = Stats {
             // One is the background.
-            draws: u32::try_from(self.plan.len())
-                .unwrap_or(u32::MAX)
-                .saturating_add(1),
+            draws: u32::try_from(self.plan.len()).unwrap_or(u32::MAX).saturating_add(1),
             written_bytes: self.written_bytes,
             ..Stats::default()
         };
         for model in self.models.iter().flatten() {
             let count = u64::from(model.instance_count);
-            let triangles: u64 = model
-                .parts
-                .iter()
-                .map(|part| (part.indices.len() / 3) as u64)
-                .sum();
+            let triangles: u64 = model.parts.iter().map(|part| (part.indices.len() / 3) as u64).sum();
             stats.instances += count;
             stats.vertices += count * model.vertex_count;
             stats.triangles += count * triangles;
@@ -360,25 +281,13 @@ fn shared(device: &wgpu::Device, queue: &wgpu::Queue) -> Shared {
             usage: wgpu::TextureUsages::TEXTURE_BINDING | wgpu::TextureUsages::COPY_DST,
             view_formats: &[],
         });
-        let layout = wgpu::TexelCopyBufferLayout {
-            offset: 0,
-            bytes_per_row: None,
-            rows_per_image: None,
-        };
-        queue.write_texture(
-            texture.as_image_copy(),
-            bytes,
-            layout,
-            wgpu::Extent3d::default(),
-        );
+        let layout = wgpu::TexelCopyBufferLayout { offset: 0, bytes_per_row: None, rows_per_image: None };
+        queue.write_texture(texture.as_image_copy(), bytes, layout, wgpu::Extent3d::default());
         texture.create_view(&wgpu::TextureViewDescriptor::default())
     };
     Shared {
         white: pixel(wgpu::TextureFormat::Rgba8UnormSrgb, &[255; 4]),
-        no_normals: pixel(
-            texture::integer_format(crate::vat::TexelFormat::Rg8),
-            &[127; 2],
-        ),
+        no_normals: pixel(texture::integer_format(crate::vat::TexelFormat::Rg8), &[127; 2]),
         color_sampler: device.create_sampler(&wgpu::SamplerDescriptor {
             label: Some("render: base color"),
             address_mode_u: wgpu::AddressMode::Repeat,

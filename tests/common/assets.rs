@@ -60,25 +60,10 @@ pub fn texels(
 
 /// Random positions and normals; vertices in random order, some elements shared; two clips.
 pub fn random_asset(choice: Choice) -> Asset {
-    let Choice {
-        encoding,
-        normals,
-        space,
-        elements,
-        frames,
-        max_texture_size,
-        seed,
-    } = choice;
+    let Choice { encoding, normals, space, elements, frames, max_texture_size, seed } = choice;
     let mut random = Random::new(seed);
-    let bounds = Bounds {
-        min: Vec3::new(-3.0, 0.5, -40.0),
-        max: Vec3::new(5.0, 0.5, 2.0),
-    };
-    let remap = if encoding.is_bounded() {
-        Remap::spanning(bounds)
-    } else {
-        Remap::METRES
-    };
+    let bounds = Bounds { min: Vec3::new(-3.0, 0.5, -40.0), max: Vec3::new(5.0, 0.5, 2.0) };
+    let remap = if encoding.is_bounded() { Remap::spanning(bounds) } else { Remap::METRES };
     let grid = Grid::new(elements, frames, max_texture_size).unwrap();
     let positions = texels(grid, encoding.texel_format(), elements, |_, _, bytes| {
         let part = (random_vector(&mut random) + 1.0) * 0.5;
@@ -86,7 +71,7 @@ pub fn random_asset(choice: Choice) -> Asset {
     });
     let normal_texels = normals.texel_format().map(|format| {
         texels(grid, format, elements, |_, _, bytes| {
-            encode_normal(random_unit(&mut random), normals, bytes)
+            encode_normal(random_unit(&mut random), normals, bytes);
         })
     });
     let vertices = (elements as usize + elements as usize / 3 + 3).next_multiple_of(3);
@@ -97,10 +82,7 @@ pub fn random_asset(choice: Choice) -> Asset {
         mesh.elements.push(random.below(elements as usize) as u32);
     }
     mesh.indices = (0..vertices as u32).collect();
-    mesh.primitives = vec![Primitive {
-        indices: 0..vertices as u32,
-        material: None,
-    }];
+    mesh.primitives = vec![Primitive { indices: 0..vertices as u32, material: None }];
     let clip = |name: &str, first_frame, frame_count, loop_mode| Clip {
         name: name.to_owned(),
         first_frame,
@@ -109,17 +91,11 @@ pub fn random_asset(choice: Choice) -> Asset {
         loop_mode,
     };
     let clips = if frames > 1 {
-        vec![
-            clip("a", 0, 1, LoopMode::Loop),
-            clip("b", 1, frames - 1, LoopMode::PingPong),
-        ]
+        vec![clip("a", 0, 1, LoopMode::Loop), clip("b", 1, frames - 1, LoopMode::PingPong)]
     } else {
         vec![clip("a", 0, 1, LoopMode::Once)]
     };
-    let wide = Bounds {
-        min: Vec3::splat(-50.0),
-        max: Vec3::splat(50.0),
-    };
+    let wide = Bounds { min: Vec3::splat(-50.0), max: Vec3::splat(50.0) };
     Asset::new(Parts {
         name: "random".to_owned(),
         mesh,
@@ -148,10 +124,8 @@ pub fn random_asset(choice: Choice) -> Asset {
 /// A sheet of `side`² vertices that waves along X and turns through its frames: a smooth motion to draw.
 pub fn sheet(side: u32, frames: u32, encoding: Encoding, max_texture_size: u32) -> Asset {
     let at = |element: u32, frame: u32| {
-        let (x, z) = (
-            (element % side) as f32 / (side - 1) as f32,
-            (element / side) as f32 / (side - 1) as f32,
-        );
+        let (x, z) =
+            ((element % side) as f32 / (side - 1) as f32, (element / side) as f32 / (side - 1) as f32);
         let turn = std::f32::consts::TAU * (frame as f32 / frames as f32 + x);
         Vec3::new(x * 2.0 - 1.0, 0.8 + 0.3 * libm::sinf(turn), z * 2.0 - 1.0)
     };
@@ -161,20 +135,10 @@ pub fn sheet(side: u32, frames: u32, encoding: Encoding, max_texture_size: u32) 
         Vec3::new(-0.3 * std::f32::consts::PI * libm::cosf(turn), 1.0, 0.0).normalize()
     };
     let elements = side * side;
-    let bounds = Bounds {
-        min: Vec3::new(-1.0, 0.5, -1.0),
-        max: Vec3::new(1.0, 1.1, 1.0),
-    };
-    let remap = if encoding.is_bounded() {
-        Remap::spanning(bounds)
-    } else {
-        Remap::METRES
-    };
+    let bounds = Bounds { min: Vec3::new(-1.0, 0.5, -1.0), max: Vec3::new(1.0, 1.1, 1.0) };
+    let remap = if encoding.is_bounded() { Remap::spanning(bounds) } else { Remap::METRES };
     let grid = Grid::new(elements, frames, max_texture_size).unwrap();
-    let mut mesh = Mesh {
-        uvs: Some(Vec::new()),
-        ..Mesh::default()
-    };
+    let mut mesh = Mesh { uvs: Some(Vec::new()), ..Mesh::default() };
     for element in 0..elements {
         mesh.positions.push(at(element, 0));
         mesh.normals.push(slope(element, 0));
@@ -194,17 +158,11 @@ pub fn sheet(side: u32, frames: u32, encoding: Encoding, max_texture_size: u32) 
             ]);
         }
     }
-    mesh.primitives = vec![Primitive {
-        indices: 0..mesh.indices.len() as u32,
-        material: Some(0),
-    }];
+    mesh.primitives = vec![Primitive { indices: 0..mesh.indices.len() as u32, material: Some(0) }];
     Asset::new(Parts {
         name: "sheet".to_owned(),
         mesh,
-        materials: vec![Material {
-            double_sided: true,
-            ..Material::default()
-        }],
+        materials: vec![Material { double_sided: true, ..Material::default() }],
         images: Vec::new(),
         clips: vec![Clip {
             name: "wave".to_owned(),
@@ -222,22 +180,12 @@ pub fn sheet(side: u32, frames: u32, encoding: Encoding, max_texture_size: u32) 
             normals: Normals::Texture16,
             element_count: elements,
             grid,
-            positions: texels(
-                grid,
-                encoding.texel_format(),
-                elements,
-                |element, frame, bytes| {
-                    encode_position(at(element, frame), encoding, remap, bytes);
-                },
-            ),
-            normal_texels: Some(texels(
-                grid,
-                TexelFormat::Rg16,
-                elements,
-                |element, frame, bytes| {
-                    encode_normal(slope(element, frame), Normals::Texture16, bytes);
-                },
-            )),
+            positions: texels(grid, encoding.texel_format(), elements, |element, frame, bytes| {
+                encode_position(at(element, frame), encoding, remap, bytes);
+            }),
+            normal_texels: Some(texels(grid, TexelFormat::Rg16, elements, |element, frame, bytes| {
+                encode_normal(slope(element, frame), Normals::Texture16, bytes);
+            })),
         },
         producer: "test".to_owned(),
         assumptions: Vec::new(),

@@ -17,10 +17,8 @@ pub mod openvat;
 
 /// Real files with ground truth, kept outside the repository. `None`, said, where they are not.
 pub fn fixtures(name: &str) -> Option<PathBuf> {
-    let root = std::env::var_os("THRONG_FIXTURES").map_or_else(
-        || Path::new(env!("CARGO_MANIFEST_DIR")).join("../shared/data"),
-        PathBuf::from,
-    );
+    let root = std::env::var_os("THRONG_FIXTURES")
+        .map_or_else(|| Path::new(env!("CARGO_MANIFEST_DIR")).join("../shared/data"), PathBuf::from);
     let path = root.join(name);
     if !path.exists() {
         eprintln!("skipped: there are no fixtures at {}", path.display());

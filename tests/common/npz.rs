@@ -18,11 +18,7 @@ pub fn read(path: &Path) -> HashMap<String, Array> {
     let mut arrays = HashMap::new();
     for name in names {
         let mut bytes = Vec::new();
-        archive
-            .by_name(&name)
-            .unwrap()
-            .read_to_end(&mut bytes)
-            .unwrap();
+        archive.by_name(&name).unwrap().read_to_end(&mut bytes).unwrap();
         arrays.insert(name.trim_end_matches(".npy").to_owned(), array(&bytes));
     }
     arrays
@@ -37,30 +33,13 @@ fn array(bytes: &[u8]) -> Array {
         let rest = header.split_once(open).unwrap().1;
         rest.split_once(close).unwrap().0.to_owned()
     };
-    let shape: Vec<usize> = between("'shape': (", ')')
-        .split(',')
-        .filter_map(|n| n.trim().parse().ok())
-        .collect();
+    let shape: Vec<usize> =
+        between("'shape': (", ')').split(',').filter_map(|n| n.trim().parse().ok()).collect();
     let data = &bytes[10 + length..];
     let values: Vec<f64> = match between("'descr': '", '\'').as_str() {
-        "<f4" => data
-            .as_chunks()
-            .0
-            .iter()
-            .map(|b| f64::from(f32::from_le_bytes(*b)))
-            .collect(),
-        "<f8" => data
-            .as_chunks()
-            .0
-            .iter()
-            .map(|b| f64::from_le_bytes(*b))
-            .collect(),
-        "<i2" => data
-            .as_chunks()
-            .0
-            .iter()
-            .map(|b| f64::from(i16::from_le_bytes(*b)))
-            .collect(),
+        "<f4" => data.as_chunks().0.iter().map(|b| f64::from(f32::from_le_bytes(*b))).collect(),
+        "<f8" => data.as_chunks().0.iter().map(|b| f64::from_le_bytes(*b)).collect(),
+        "<i2" => data.as_chunks().0.iter().map(|b| f64::from(i16::from_le_bytes(*b))).collect(),
         other => panic!("array of {other}"),
     };
     assert_eq!(values.len(), shape.iter().product::<usize>());

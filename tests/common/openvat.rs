@@ -16,16 +16,8 @@ pub struct Variant {
 }
 
 const fn variant(name: &'static str, position_mm: f64, normal_degrees: f64) -> Variant {
-    let normal_degrees = if normal_degrees == 0.0 {
-        None
-    } else {
-        Some(normal_degrees)
-    };
-    Variant {
-        name,
-        position_mm,
-        normal_degrees,
-    }
+    let normal_degrees = if normal_degrees == 0.0 { None } else { Some(normal_degrees) };
+    Variant { name, position_mm, normal_degrees }
 }
 
 /// The table of errors that was measured when the exports were made.
@@ -85,28 +77,16 @@ impl Truth {
         let arrays = npz::read(&folder.join("ground_truth.npz"));
         let world = &arrays["pos_world"];
         let (frames, vertices) = (world.shape[0], world.shape[1]);
-        let normals = if object_space {
-            &arrays["nrm_object_snorm16"]
-        } else {
-            &arrays["nrm_world_snorm16"]
-        };
+        let normals = if object_space { &arrays["nrm_object_snorm16"] } else { &arrays["nrm_world_snorm16"] };
         let matrices = &arrays["matrix_world"].values;
         let vector = |values: &[f64], frame: usize, vertex: usize| {
             DVec3::from_slice(&values[(frame * vertices + vertex) * 3..][..3])
         };
-        let mut truth = Self {
-            positions: Vec::new(),
-            normals: Vec::new(),
-        };
+        let mut truth = Self { positions: Vec::new(), normals: Vec::new() };
         for frame in 0..frames {
             // NumPy's rows are glam's columns of the transpose.
-            let world_from_object =
-                DMat4::from_cols_slice(&matrices[frame * 16..][..16]).transpose();
-            let undo = if object_space {
-                world_from_object.inverse()
-            } else {
-                DMat4::IDENTITY
-            };
+            let world_from_object = DMat4::from_cols_slice(&matrices[frame * 16..][..16]).transpose();
+            let undo = if object_space { world_from_object.inverse() } else { DMat4::IDENTITY };
             let of = |vertex| y_up(undo.transform_point3(vector(&world.values, frame, vertex)));
             truth.positions.push((0..vertices).map(of).collect());
             let of = |vertex| y_up(vector(&normals.values, frame, vertex)).normalize();
@@ -134,8 +114,7 @@ pub fn errors(asset: &Asset, truth: &Truth, poses: impl Iterator<Item = Pose>) -
     for (frame, pose) in poses.enumerate() {
         for (vertex, element) in asset.mesh.elements.iter().enumerate() {
             let source = count - 1 - *element as usize;
-            let off =
-                1e3 * f64::from(pose.positions[vertex].distance(truth.positions[frame][source]));
+            let off = 1e3 * f64::from(pose.positions[vertex].distance(truth.positions[frame][source]));
             let turned = angle_degrees(pose.normals[vertex], truth.normals[frame][source]);
             errors.position_max_mm = errors.position_max_mm.max(off);
             errors.normal_max_degrees = errors.normal_max_degrees.max(turned);
@@ -165,15 +144,9 @@ impl Variant {
     /// Holds `errors` against the table.
     pub fn check(&self, errors: &Errors) {
         let name = self.name;
-        assert!(
-            errors.position_max_mm <= self.position_mm + OWN_POSITION_MM,
-            "{name}: {errors:?}"
-        );
+        assert!(errors.position_max_mm <= self.position_mm + OWN_POSITION_MM, "{name}: {errors:?}");
         if let Some(degrees) = self.normal_degrees {
-            assert!(
-                errors.normal_max_degrees <= degrees + OWN_NORMAL_DEGREES,
-                "{name}: {errors:?}"
-            );
+            assert!(errors.normal_max_degrees <= degrees + OWN_NORMAL_DEGREES, "{name}: {errors:?}");
         }
     }
 }

@@ -39,20 +39,11 @@ pub(crate) fn run(arguments: &Bake, talk: Talk) -> Result<(), Failure> {
         max_texture_size: arguments.max_texture_size,
     };
     let baked = bake::bake(&source, &settings)?;
-    glb::write(
-        &baked.asset,
-        output,
-        arguments.compression.into(),
-        arguments.writing.force,
-    )?;
+    glb::write(&baked.asset, output, arguments.compression.into(), arguments.writing.force)?;
     talk.say(&format!("wrote {}", output.display()));
     if arguments.json {
         let output = output.display().to_string();
-        return print_json(&Printed {
-            schema_version: SCHEMA_VERSION,
-            output,
-            report: &baked.report,
-        });
+        return print_json(&Printed { schema_version: SCHEMA_VERSION, output, report: &baked.report });
     }
     print(format!("{}\n", baked.report).as_bytes())
 }

@@ -39,10 +39,7 @@ pub(crate) fn run(arguments: &Capture, talk: Talk) -> Result<(), Failure> {
     for path in &shots.paths {
         output::check(path, arguments.writing.force)?;
     }
-    let options = import::Options {
-        mesh_frame: arguments.mesh_frame,
-        ..Default::default()
-    };
+    let options = import::Options { mesh_frame: arguments.mesh_frame, ..Default::default() };
     let (mut scene, assets) = open::scene(&arguments.path, &options)?;
     for asset in &assets {
         talk.remarks(asset);
@@ -53,14 +50,8 @@ pub(crate) fn run(arguments: &Capture, talk: Talk) -> Result<(), Failure> {
     let gpu = pollster::block_on(Gpu::headless())?;
     let mut camera = Camera::new(&gpu, scene, assets, UVec2::from(size))?;
     shots.take(&mut camera, start, arguments.writing.force, talk)?;
-    let Stats {
-        instances, draws, ..
-    } = camera.stage().renderer().stats();
-    let files: Vec<String> = shots
-        .paths
-        .iter()
-        .map(|path| path.display().to_string())
-        .collect();
+    let Stats { instances, draws, .. } = camera.stage().renderer().stats();
+    let files: Vec<String> = shots.paths.iter().map(|path| path.display().to_string()).collect();
     match &files[..] {
         [only] => talk.say(&format!("wrote {only}")),
         [first, .., last] => talk.say(&format!("wrote {} files, {first} to {last}", files.len())),
@@ -89,10 +80,7 @@ fn apply(arguments: &Capture, scene: &mut Scene, assets: &[Asset]) -> Result<(),
         }
         if let Some(wanted) = &arguments.clip {
             let found = open::clips(&asset.clips, wanted)?;
-            crowd.crowd.clips = found
-                .into_iter()
-                .map(|index| asset.clips[index].name.clone())
-                .collect();
+            crowd.crowd.clips = found.into_iter().map(|index| asset.clips[index].name.clone()).collect();
         }
     }
     if let Some(blend) = arguments.blend {
@@ -113,16 +101,11 @@ impl Shots {
     fn new(arguments: &Capture) -> Result<Self, Failure> {
         let output = &arguments.writing.output;
         let fps = arguments.fps.unwrap_or(DEFAULT_FPS);
-        let extension = output
-            .extension()
-            .and_then(|extension| extension.to_str())
-            .unwrap_or("");
+        let extension = output.extension().and_then(|extension| extension.to_str()).unwrap_or("");
         let gif = extension.eq_ignore_ascii_case("gif");
         if !gif && !extension.eq_ignore_ascii_case("png") {
-            let text = format!(
-                "the output ends in {extension:?}, expected .png or .gif: {}",
-                output.display()
-            );
+            let text =
+                format!("the output ends in {extension:?}, expected .png or .gif: {}", output.display());
             return Err(Failure::Usage(text));
         }
         let count = arguments.frames.unwrap_or(1);
@@ -135,22 +118,12 @@ impl Shots {
             Some(count) if !gif => (0..count).map(|frame| numbered(output, frame)).collect(),
             _ => vec![output.clone()],
         };
-        Ok(Self {
-            paths,
-            count,
-            fps,
-            gif,
-        })
+        Ok(Self { paths, count, fps, gif })
     }
 
     /// One looping animation of `count` pictures.
     pub(crate) fn animation(path: PathBuf, count: u32, fps: f64) -> Self {
-        Self {
-            paths: vec![path],
-            count,
-            fps,
-            gif: true,
-        }
+        Self { paths: vec![path], count, fps, gif: true }
     }
 
     pub(crate) fn take(

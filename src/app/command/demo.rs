@@ -28,15 +28,10 @@ pub(crate) fn run(talk: Talk) -> Result<(), Failure> {
     let (mut scene, assets) = open::demo()?;
     let gpu = pollster::block_on(Gpu::headless())?;
     let picture = {
-        let mut camera =
-            Capture::new(&gpu, scene.clone(), assets.clone(), UVec2::from(scene.size))?;
+        let mut camera = Capture::new(&gpu, scene.clone(), assets.clone(), UVec2::from(scene.size))?;
         pollster::block_on(camera.draw(scene.time_seconds))?
     };
-    output::write(
-        &PathBuf::from("throng-demo.png"),
-        true,
-        &capture::png(&picture)?,
-    )?;
+    output::write(&PathBuf::from("throng-demo.png"), true, &capture::png(&picture)?)?;
     // In step with the loop: no change of speed, so that the last picture meets the first.
     for crowd in &mut scene.crowds {
         crowd.crowd.speed_spread = 0.0;

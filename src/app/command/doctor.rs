@@ -59,28 +59,17 @@ pub(crate) fn run(arguments: &Doctor) -> Result<(), Failure> {
     let chosen = pollster::block_on(gpu::Gpu::headless()).map(|gpu| gpu.info);
     let adapters: Vec<Adapter> = found
         .iter()
-        .map(|adapter| {
-            describe(
-                adapter,
-                chosen
-                    .as_ref()
-                    .is_ok_and(|info| *info == adapter.get_info()),
-            )
-        })
+        .map(|adapter| describe(adapter, chosen.as_ref().is_ok_and(|info| *info == adapter.get_info())))
         .collect();
     let mut problems = Vec::new();
     if let Err(error) = &chosen {
-        problems.push(Problem {
-            what: error.to_string(),
-            cure: install_hint().to_owned(),
-        });
+        problems.push(Problem { what: error.to_string(), cure: install_hint().to_owned() });
     }
     let display = window::has_display();
     if !display {
         problems.push(Problem {
             what: "no display: windows cannot be opened".to_owned(),
-            cure: "`throng capture` draws without one; over ssh, set DISPLAY or use xvfb-run"
-                .to_owned(),
+            cure: "`throng capture` draws without one; over ssh, set DISPLAY or use xvfb-run".to_owned(),
         });
     }
     let printed = Printed {
@@ -107,18 +96,14 @@ async fn adapters() -> Vec<wgpu::Adapter> {
         return found;
     }
     let everything = wgpu::InstanceDescriptor::new_without_display_handle_from_env();
-    wgpu::Instance::new(everything)
-        .enumerate_adapters(wgpu::Backends::all())
-        .await
+    wgpu::Instance::new(everything).enumerate_adapters(wgpu::Backends::all()).await
 }
 
 fn describe(adapter: &wgpu::Adapter, chosen: bool) -> Adapter {
     let (info, limits, features) = (adapter.get_info(), adapter.limits(), adapter.features());
     let flags = adapter.get_downlevel_capabilities().flags;
     let vertex_storage = flags.contains(wgpu::DownlevelFlags::VERTEX_STORAGE);
-    let color = adapter
-        .get_texture_format_features(wgpu::TextureFormat::Rgba8UnormSrgb)
-        .flags;
+    let color = adapter.get_texture_format_features(wgpu::TextureFormat::Rgba8UnormSrgb).flags;
     let optional = |name, feature, used_for| Feature {
         name,
         present: features.contains(feature),
@@ -152,11 +137,7 @@ fn describe(adapter: &wgpu::Adapter, chosen: bool) -> Adapter {
                 needed: true,
                 used_for: "smooth edges",
             },
-            optional(
-                "timestamp queries",
-                wgpu::Features::TIMESTAMP_QUERY,
-                "GPU time in the panel",
-            ),
+            optional("timestamp queries", wgpu::Features::TIMESTAMP_QUERY, "GPU time in the panel"),
             optional(
                 "float32 filtering",
                 wgpu::Features::FLOAT32_FILTERABLE,
@@ -176,25 +157,11 @@ fn text(printed: &Printed) -> String {
     let mut text = format!("throng {}, wgpu {}\n", printed.throng, printed.wgpu);
     for adapter in &printed.adapters {
         let mark = if adapter.chosen { "  <- used" } else { "" };
-        writeln!(
-            text,
-            "\n{} ({}, {}){mark}",
-            adapter.name, adapter.backend, adapter.kind
-        )
-        .unwrap_or_default();
-        writeln!(
-            text,
-            "  driver           {} {}",
-            adapter.driver, adapter.driver_info
-        )
-        .unwrap_or_default();
+        writeln!(text, "\n{} ({}, {}){mark}", adapter.name, adapter.backend, adapter.kind)
+            .unwrap_or_default();
+        writeln!(text, "  driver           {} {}", adapter.driver, adapter.driver_info).unwrap_or_default();
         let limits = &adapter.limits;
-        writeln!(
-            text,
-            "  largest texture  {} × {0}",
-            limits.max_texture_dimension_2d
-        )
-        .unwrap_or_default();
+        writeln!(text, "  largest texture  {} × {0}", limits.max_texture_dimension_2d).unwrap_or_default();
         writeln!(
             text,
             "  largest buffer   {} bytes: crowds of {}",
@@ -207,12 +174,7 @@ fn text(printed: &Printed) -> String {
                 (false, true) => "MISSING",
                 (false, false) => "no",
             };
-            writeln!(
-                text,
-                "  {:<26} {state:<8} {}",
-                feature.name, feature.used_for
-            )
-            .unwrap_or_default();
+            writeln!(text, "  {:<26} {state:<8} {}", feature.name, feature.used_for).unwrap_or_default();
         }
     }
     for problem in &printed.problems {

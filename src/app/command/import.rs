@@ -8,11 +8,7 @@ use crate::open;
 
 impl Reading {
     pub(crate) fn options(&self) -> throng::import::Options {
-        throng::import::Options {
-            mesh_frame: self.mesh_frame,
-            fps: self.fps,
-            ..Default::default()
-        }
+        throng::import::Options { mesh_frame: self.mesh_frame, fps: self.fps, ..Default::default() }
     }
 }
 
@@ -30,17 +26,9 @@ pub(crate) fn run(arguments: &Import, talk: Talk) -> Result<(), Failure> {
     output::check(output, arguments.writing.force)?;
     let asset = open::asset(&arguments.path, &arguments.reading.options())?;
     talk.remarks(&asset);
-    glb::write(
-        &asset,
-        output,
-        arguments.compression.into(),
-        arguments.writing.force,
-    )?;
+    glb::write(&asset, output, arguments.compression.into(), arguments.writing.force)?;
     let frames = asset.animation.grid.frame_count;
     let vertices = asset.mesh.vertex_count();
-    talk.say(&format!(
-        "wrote {} ({vertices} vertices, {frames} frames)",
-        output.display()
-    ));
+    talk.say(&format!("wrote {} ({vertices} vertices, {frames} frames)", output.display()));
     Ok(())
 }

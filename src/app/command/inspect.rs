@@ -103,10 +103,7 @@ pub(crate) fn run(arguments: &Inspect) -> Result<(), Failure> {
             .collect(),
         bounds: asset.bounds(),
         texture: texture(&asset, &animation.positions),
-        normal_texture: animation
-            .normal_texels
-            .as_ref()
-            .map(|texels| texture(&asset, texels)),
+        normal_texture: animation.normal_texels.as_ref().map(|texels| texture(&asset, texels)),
         materials: asset
             .materials
             .iter()
@@ -135,63 +132,22 @@ fn text(asset: &Printed<'_>) -> String {
     line("name", asset.name.to_owned());
     line("producer", asset.producer.to_owned());
     line("mode", asset.mode.to_owned());
-    line(
-        "mesh",
-        format!(
-            "{} vertices, {} triangles",
-            asset.vertex_count, asset.triangle_count
-        ),
-    );
-    line(
-        "animation",
-        format!(
-            "{} elements × {} frames",
-            asset.element_count, asset.frame_count
-        ),
-    );
+    line("mesh", format!("{} vertices, {} triangles", asset.vertex_count, asset.triangle_count));
+    line("animation", format!("{} elements × {} frames", asset.element_count, asset.frame_count));
     line("positions", format!("{}, {}", asset.encoding, asset.space));
     line("normals", asset.normals.to_owned());
-    let Texture {
-        width,
-        height,
-        rows_per_frame,
-        format,
-        bytes,
-    } = &asset.texture;
-    line(
-        "texture",
-        format!("{width} × {height} {format}, {rows_per_frame} rows a frame, {bytes} bytes"),
-    );
-    if let Some(Texture {
-        width,
-        height,
-        format,
-        bytes,
-        ..
-    }) = &asset.normal_texture
-    {
-        line(
-            "normal texture",
-            format!("{width} × {height} {format}, {bytes} bytes"),
-        );
+    let Texture { width, height, rows_per_frame, format, bytes } = &asset.texture;
+    line("texture", format!("{width} × {height} {format}, {rows_per_frame} rows a frame, {bytes} bytes"));
+    if let Some(Texture { width, height, format, bytes, .. }) = &asset.normal_texture {
+        line("normal texture", format!("{width} × {height} {format}, {bytes} bytes"));
     }
     let (min, max) = (asset.bounds.min, asset.bounds.max);
     line(
         "bounds",
-        format!(
-            "{:.3} {:.3} {:.3} to {:.3} {:.3} {:.3} m",
-            min.x, min.y, min.z, max.x, max.y, max.z
-        ),
+        format!("{:.3} {:.3} {:.3} to {:.3} {:.3} {:.3} m", min.x, min.y, min.z, max.x, max.y, max.z),
     );
     for clip in &asset.clips {
-        let Clip {
-            name,
-            first_frame,
-            frame_count,
-            fps,
-            loop_mode,
-            ..
-        } = clip;
+        let Clip { name, first_frame, frame_count, fps, loop_mode, .. } = clip;
         line(
             "clip",
             format!(
@@ -201,11 +157,7 @@ fn text(asset: &Printed<'_>) -> String {
         );
     }
     for material in &asset.materials {
-        let image = if material.base_color_image {
-            "base-colour image"
-        } else {
-            "plain"
-        };
+        let image = if material.base_color_image { "base-colour image" } else { "plain" };
         line("material", format!("{:?}, {image}", material.name));
     }
     for assumption in asset.assumptions {

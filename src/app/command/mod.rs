@@ -47,10 +47,7 @@ impl Talk {
 /// Prints the result on stdout.
 pub(crate) fn print(text: &[u8]) -> Result<(), Failure> {
     let mut stdout = io::stdout().lock();
-    stdout
-        .write_all(text)
-        .and_then(|()| stdout.flush())
-        .map_err(Failure::Stdout)
+    stdout.write_all(text).and_then(|()| stdout.flush()).map_err(Failure::Stdout)
 }
 
 /// Prints one JSON document on stdout.

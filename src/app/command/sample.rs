@@ -65,31 +65,18 @@ fn moment(clip: &Clip, arguments: &Sample) -> Result<Moment, Failure> {
     if let Some(frame) = arguments.frame {
         let last = f64::from(clip.frame_count - 1);
         if !(0.0..=last).contains(&frame) {
-            let text = format!(
-                "frame {frame} is not in the clip {:?}, which has frames 0 to {last}",
-                clip.name
-            );
+            let text =
+                format!("frame {frame} is not in the clip {:?}, which has frames 0 to {last}", clip.name);
             return Err(Failure::Usage(text));
         }
-        return Ok(Moment {
-            frames: encode_frames(clip, frame),
-            frame,
-            seconds: clip.frame_seconds(frame),
-        });
+        return Ok(Moment { frames: encode_frames(clip, frame), frame, seconds: clip.frame_seconds(frame) });
     }
     let seconds = arguments.time.unwrap_or(0.0);
     let frames = clip_frames(encode_cursor(clip, seconds), 0, encode_speed(1.0));
     let a = f64::from(frames.a - clip.first_frame);
-    let towards = if frames.b >= frames.a || clip.loop_mode == throng::clip::LoopMode::Loop {
-        1.0
-    } else {
-        -1.0
-    };
-    Ok(Moment {
-        frames,
-        frame: a + towards * f64::from(frames.weight),
-        seconds,
-    })
+    let towards =
+        if frames.b >= frames.a || clip.loop_mode == throng::clip::LoopMode::Loop { 1.0 } else { -1.0 };
+    Ok(Moment { frames, frame: a + towards * f64::from(frames.weight), seconds })
 }
 
 fn pose(asset: &Asset, frames: Frames, blend: FrameBlend, device: Device) -> Result<Pose, Failure> {
@@ -103,10 +90,7 @@ fn pose(asset: &Asset, frames: Frames, blend: FrameBlend, device: Device) -> Res
 }
 
 fn flat(vectors: &[Vec3]) -> Vec<f32> {
-    vectors
-        .iter()
-        .flat_map(|vector| vector.to_array())
-        .collect()
+    vectors.iter().flat_map(|vector| vector.to_array()).collect()
 }
 
 /// Wavefront OBJ: one normal per vertex, so both have one index. Writing to a `String` cannot fail.

@@ -14,7 +14,8 @@ pub(crate) fn run(arguments: &ViewArgs) -> Result<(), Failure> {
         }
     }
     if !window::has_display() {
-        let text = "found no display (DISPLAY and WAYLAND_DISPLAY are not set): `throng capture` draws without one";
+        let text =
+            "found no display (DISPLAY and WAYLAND_DISPLAY are not set): `throng capture` draws without one";
         return Err(Failure::Window(text.to_owned()));
     }
     window::run(scene, assets, arguments.path.display().to_string())

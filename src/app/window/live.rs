@@ -51,9 +51,8 @@ impl Live {
         assets: Vec<Asset>,
     ) -> Result<Self, Failure> {
         let display = Box::new(event_loop.owned_display_handle());
-        let instance = wgpu::Instance::new(
-            wgpu::InstanceDescriptor::new_with_display_handle_from_env(display),
-        );
+        let instance =
+            wgpu::Instance::new(wgpu::InstanceDescriptor::new_with_display_handle_from_env(display));
         let surface = instance
             .create_surface(Arc::clone(&window))
             .map_err(|error| Failure::Window(error.to_string()))?;
@@ -61,38 +60,23 @@ impl Live {
         let capabilities = surface.get_capabilities(&gpu.adapter);
         // egui blends in sRGB values and wants a format that does not convert; the crowd is drawn through a
         // view of the same texture that does.
-        let plain = [
-            wgpu::TextureFormat::Bgra8Unorm,
-            wgpu::TextureFormat::Rgba8Unorm,
-        ];
+        let plain = [wgpu::TextureFormat::Bgra8Unorm, wgpu::TextureFormat::Rgba8Unorm];
         let views = gpu
             .adapter
             .get_downlevel_capabilities()
             .flags
             .contains(wgpu::DownlevelFlags::SURFACE_VIEW_FORMATS);
-        let format = plain
-            .into_iter()
-            .find(|format| capabilities.formats.contains(format));
+        let format = plain.into_iter().find(|format| capabilities.formats.contains(format));
         let Some(format) = format.or_else(|| capabilities.formats.first().copied()) else {
-            return Err(Failure::Window(
-                "the graphics adapter cannot draw to this display".to_owned(),
-            ));
+            return Err(Failure::Window("the graphics adapter cannot draw to this display".to_owned()));
         };
-        let picture_format = if views {
-            format.add_srgb_suffix()
-        } else {
-            format
-        };
+        let picture_format = if views { format.add_srgb_suffix() } else { format };
         let size = window.inner_size();
         let size = UVec2::new(size.width, size.height).max(UVec2::ONE);
         let configuration = wgpu::SurfaceConfiguration {
             usage: wgpu::TextureUsages::RENDER_ATTACHMENT,
             format,
-            view_formats: if picture_format == format {
-                Vec::new()
-            } else {
-                vec![picture_format]
-            },
+            view_formats: if picture_format == format { Vec::new() } else { vec![picture_format] },
             width: size.x,
             height: size.y,
             present_mode: wgpu::PresentMode::Fifo,
@@ -113,14 +97,7 @@ impl Live {
                 format,
                 egui_wgpu::RendererOptions::default(),
             ),
-            egui_state: egui_winit::State::new(
-                context,
-                egui::ViewportId::ROOT,
-                &*window,
-                None,
-                None,
-                side,
-            ),
+            egui_state: egui_winit::State::new(context, egui::ViewportId::ROOT, &*window, None, None, side),
             surface,
             configuration,
             stage,
@@ -169,10 +146,7 @@ impl Live {
 
     /// Whether the panel took the event.
     pub(super) fn on_event(&mut self, event: &WindowEvent) -> bool {
-        let consumed = self
-            .egui_state
-            .on_window_event(&self.window, event)
-            .consumed;
+        let consumed = self.egui_state.on_window_event(&self.window, event).consumed;
         let context = self.egui_state.egui_ctx();
         consumed
             || match event {
@@ -191,8 +165,7 @@ impl Live {
             return;
         }
         (self.configuration.width, self.configuration.height) = size.into();
-        self.surface
-            .configure(&self.gpu.device, &self.configuration);
+        self.surface.configure(&self.gpu.device, &self.configuration);
         self.attachments = Attachments::new(&self.gpu.device, self.stage.renderer().target(), size);
     }
 
@@ -234,20 +207,15 @@ impl Live {
         let mut wishes = Wishes::default();
         let context = self.egui_state.egui_ctx().clone();
         let output = context.run_ui(input, |ui| {
-            egui::Panel::right("panel")
-                .default_size(300.0)
-                .show(ui, |ui| {
-                    wishes = panel::show(ui, controls, readings);
-                });
+            egui::Panel::right("panel").default_size(300.0).show(ui, |ui| {
+                wishes = panel::show(ui, controls, readings);
+            });
         });
-        self.egui_state
-            .handle_platform_output(&self.window, output.platform_output);
+        self.egui_state.handle_platform_output(&self.window, output.platform_output);
         let texture = match self.surface.get_current_texture() {
-            CurrentSurfaceTexture::Success(texture)
-            | CurrentSurfaceTexture::Suboptimal(texture) => texture,
+            CurrentSurfaceTexture::Success(texture) | CurrentSurfaceTexture::Suboptimal(texture) => texture,
             CurrentSurfaceTexture::Outdated => {
-                self.surface
-                    .configure(&self.gpu.device, &self.configuration);
+                self.surface.configure(&self.gpu.device, &self.configuration);
                 return Shown::Nothing(wishes);
             }
             CurrentSurfaceTexture::Timeout | CurrentSurfaceTexture::Occluded => {
@@ -264,15 +232,10 @@ impl Live {
             format: Some(self.picture_format),
             ..Default::default()
         });
-        let mut encoder = self
-            .gpu
-            .device
-            .create_command_encoder(&wgpu::CommandEncoderDescriptor::default());
+        let mut encoder = self.gpu.device.create_command_encoder(&wgpu::CommandEncoderDescriptor::default());
         {
             let timestamps = self.timer.as_ref().map(Timer::writes);
-            let mut pass = self
-                .attachments
-                .begin_pass(&mut encoder, &picture, timestamps);
+            let mut pass = self.attachments.begin_pass(&mut encoder, &picture, timestamps);
             self.stage.renderer().draw(&mut pass);
         }
         if let Some(timer) = &self.timer {
@@ -287,9 +250,7 @@ impl Live {
             output.pixels_per_point,
         );
         let submitting = Instant::now();
-        self.gpu
-            .queue
-            .submit(panel.into_iter().chain([encoder.finish()]));
+        self.gpu.queue.submit(panel.into_iter().chain([encoder.finish()]));
         readings.cpu_milliseconds = (built + submitting.elapsed()).as_secs_f64() * 1e3;
         if let Some(timer) = &self.timer {
             timer.fetch();
@@ -322,20 +283,13 @@ impl Live {
                 self.egui_renderer.update_texture(device, queue, *id, delta);
             }
         }
-        let jobs = self
-            .egui_state
-            .egui_ctx()
-            .tessellate(shapes, pixels_per_point);
+        let jobs = self.egui_state.egui_ctx().tessellate(shapes, pixels_per_point);
         let screen = egui_wgpu::ScreenDescriptor {
             size_in_pixels: [texture.texture.width(), texture.texture.height()],
             pixels_per_point,
         };
-        let commands = self
-            .egui_renderer
-            .update_buffers(device, queue, encoder, &jobs, &screen);
-        let view = texture
-            .texture
-            .create_view(&wgpu::TextureViewDescriptor::default());
+        let commands = self.egui_renderer.update_buffers(device, queue, encoder, &jobs, &screen);
+        let view = texture.texture.create_view(&wgpu::TextureViewDescriptor::default());
         {
             let pass = encoder.begin_render_pass(&wgpu::RenderPassDescriptor {
                 label: Some("window: panel"),
@@ -343,18 +297,14 @@ impl Live {
                     view: &view,
                     depth_slice: None,
                     resolve_target: None,
-                    ops: wgpu::Operations {
-                        load: wgpu::LoadOp::Load,
-                        store: wgpu::StoreOp::Store,
-                    },
+                    ops: wgpu::Operations { load: wgpu::LoadOp::Load, store: wgpu::StoreOp::Store },
                 })],
                 depth_stencil_attachment: None,
                 timestamp_writes: None,
                 occlusion_query_set: None,
                 multiview_mask: None,
             });
-            self.egui_renderer
-                .render(&mut pass.forget_lifetime(), &jobs, &screen);
+            self.egui_renderer.render(&mut pass.forget_lifetime(), &jobs, &screen);
         }
         for id in &textures.free {
             self.egui_renderer.free_texture(id);

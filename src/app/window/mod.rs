@@ -36,9 +36,7 @@ pub(crate) fn has_display() -> bool {
 pub(crate) fn run(scene: Scene, assets: Vec<Asset>, title: String) -> Result<(), Failure> {
     let event_loop = EventLoop::new().map_err(|error| Failure::Window(error.to_string()))?;
     let mut app = App::new(scene, assets, title);
-    event_loop
-        .run_app(&mut app)
-        .map_err(|error| Failure::Window(error.to_string()))?;
+    event_loop.run_app(&mut app).map_err(|error| Failure::Window(error.to_string()))?;
     match app.failure {
         None => Ok(()),
         Some(failure) => Err(failure),
@@ -92,22 +90,14 @@ impl Input {
 impl App {
     fn new(scene: Scene, assets: Vec<Asset>, title: String) -> Self {
         let controls = Controls {
-            crowd: scene
-                .crowds
-                .first()
-                .map(|crowd| crowd.crowd.clone())
-                .unwrap_or_default(),
+            crowd: scene.crowds.first().map(|crowd| crowd.crowd.clone()).unwrap_or_default(),
             max_count: MAX_COUNT,
             settings: scene.settings,
             playing: true,
             speed: 1.0,
         };
         Self {
-            clock: Clock {
-                seconds: scene.time_seconds,
-                last: Instant::now(),
-                tick: 0.0,
-            },
+            clock: Clock { seconds: scene.time_seconds, last: Instant::now(), tick: 0.0 },
             orbit: scene.camera.map(Orbit::of),
             scene,
             assets,
@@ -139,10 +129,7 @@ impl App {
             Ok(live) => {
                 self.readings.adapter = live.adapter().to_owned();
                 self.readings.software = live.is_software();
-                self.controls.max_count = live
-                    .max_count()
-                    .min(MAX_COUNT)
-                    .max(self.controls.crowd.count);
+                self.controls.max_count = live.max_count().min(MAX_COUNT).max(self.controls.crowd.count);
                 self.live = Some(live);
             }
             Err(failure) => self.fail(event_loop, failure),
@@ -158,19 +145,13 @@ impl App {
         let now = Instant::now();
         let seconds = (now - self.clock.last).as_secs_f64();
         self.clock.last = now;
-        self.clock.tick = if self.clock.tick == 0.0 {
-            seconds
-        } else {
-            self.clock.tick * 0.9 + seconds * 0.1
-        };
+        self.clock.tick =
+            if self.clock.tick == 0.0 { seconds } else { self.clock.tick * 0.9 + seconds * 0.1 };
         let seconds = seconds.min(MAX_TICK_SECONDS);
         if self.controls.playing {
             self.clock.seconds += seconds * self.controls.speed;
         }
-        if let (Some(orbit), true) = (
-            &mut self.orbit,
-            self.input.buttons.contains(&MouseButton::Right),
-        ) {
+        if let (Some(orbit), true) = (&mut self.orbit, self.input.buttons.contains(&MouseButton::Right)) {
             let faster = if self.input.shift() { 4.0 } else { 1.0 };
             #[expect(clippy::cast_possible_truncation, reason = "less than a second")]
             let metres = orbit.fly_speed() * faster * seconds as f32;
@@ -183,22 +164,12 @@ impl App {
         let Some(live) = &mut self.live else { return };
         let aspect = live.aspect();
         let bounds = live.bounds();
-        let orbit = self
-            .orbit
-            .get_or_insert_with(|| Orbit::of(self.scene.view(bounds, live.size(), 0.0).camera));
-        self.readings.frames_per_second = if self.clock.tick > 0.0 {
-            1.0 / self.clock.tick
-        } else {
-            0.0
-        };
+        let orbit =
+            self.orbit.get_or_insert_with(|| Orbit::of(self.scene.view(bounds, live.size(), 0.0).camera));
+        self.readings.frames_per_second = if self.clock.tick > 0.0 { 1.0 / self.clock.tick } else { 0.0 };
         self.readings.time_seconds = self.clock.seconds;
         let before = self.controls.clone();
-        let shown = live.draw(
-            orbit.camera(),
-            self.clock.seconds,
-            &mut self.controls,
-            &mut self.readings,
-        );
+        let shown = live.draw(orbit.camera(), self.clock.seconds, &mut self.controls, &mut self.readings);
         let (wishes, lost) = match shown {
             Shown::Lost => (Wishes::default(), true),
             Shown::Picture(wishes) | Shown::Nothing(wishes) => (wishes, false),
@@ -310,19 +281,14 @@ impl ApplicationHandler for App {
             WindowEvent::MouseWheel { delta, .. } if !taken => {
                 let steps = match delta {
                     MouseScrollDelta::LineDelta(_, lines) => lines,
-                    MouseScrollDelta::PixelDelta(pixels) => {
-                        glam::dvec2(0.0, pixels.y / 60.0).as_vec2().y
-                    }
+                    MouseScrollDelta::PixelDelta(pixels) => glam::dvec2(0.0, pixels.y / 60.0).as_vec2().y,
                 };
                 if let Some(orbit) = &mut self.orbit {
                     orbit.zoom(steps);
                 }
             }
             WindowEvent::Focused(false) => {
-                self.input = Input {
-                    cursor: self.input.cursor,
-                    ..Input::default()
-                }
+                self.input = Input { cursor: self.input.cursor, ..Input::default() }
             }
             _ => {}
         }

@@ -86,11 +86,7 @@ pub(super) struct Attributes {
     pub(super) position: u32,
     #[serde(rename = "NORMAL")]
     pub(super) normal: u32,
-    #[serde(
-        rename = "TEXCOORD_0",
-        default,
-        skip_serializing_if = "Option::is_none"
-    )]
+    #[serde(rename = "TEXCOORD_0", default, skip_serializing_if = "Option::is_none")]
     pub(super) texcoord: Option<u32>,
     #[serde(rename = "_ELEMENT")]
     pub(super) element: u32,

@@ -26,10 +26,7 @@ pub const MAX_FILE_BYTES: u64 = u32::MAX as u64;
 /// Whether `bytes` begin like a file of this format: a binary glTF whose JSON names the extension.
 pub fn sniff(bytes: &[u8]) -> bool {
     let extension = document::EXTENSION.as_bytes();
-    bytes.starts_with(b"glTF")
-        && bytes
-            .windows(extension.len())
-            .any(|window| window == extension)
+    bytes.starts_with(b"glTF") && bytes.windows(extension.len()).any(|window| window == extension)
 }
 
 /// Reads an asset. The file is mapped, and uncompressed texels stay in the map until they are uploaded.
@@ -40,34 +37,20 @@ pub fn sniff(bytes: &[u8]) -> bool {
 /// # Errors
 /// [`Error`] names what was found, what was expected, where, and the file.
 pub fn read(path: &Path) -> Result<Asset, Error> {
-    let refused = |source| Error::Read {
-        source,
-        path: path.to_owned(),
-    };
+    let refused = |source| Error::Read { source, path: path.to_owned() };
     let file = File::open(path).map_err(refused)?;
     let metadata = file.metadata().map_err(refused)?;
     if !metadata.is_file() {
         return Err(refused(std::io::Error::other("not a regular file")));
     }
     if metadata.len() == 0 {
-        return Err(Error::NotGlb {
-            found: "an empty file".to_owned(),
-            path: path.to_owned(),
-        });
+        return Err(Error::NotGlb { found: "an empty file".to_owned(), path: path.to_owned() });
     }
     if metadata.len() > MAX_FILE_BYTES {
         let (found, expected) = (metadata.len(), MAX_FILE_BYTES);
-        return Err(Error::Length {
-            what: "file",
-            found,
-            expected,
-            path: path.to_owned(),
-        });
+        return Err(Error::Length { what: "file", found, expected, path: path.to_owned() });
     }
-    #[expect(
-        unsafe_code,
-        reason = "mapping a file is unsafe because another process could change it"
-    )]
+    #[expect(unsafe_code, reason = "mapping a file is unsafe because another process could change it")]
     // SAFETY: the map is only read, as bytes and never as a type with invalid values, so a change by
     // another process can spoil a picture but break no rule of the language. Truncation in place is
     // excluded by the contract above.
@@ -79,22 +62,12 @@ pub fn read(path: &Path) -> Result<Asset, Error> {
 ///
 /// # Errors
 /// [`Error::Output`]; [`Error::Length`] when it does not fit the format's 4 GiB.
-pub fn write(
-    asset: &Asset,
-    path: &Path,
-    compression: Compression,
-    overwrite: bool,
-) -> Result<(), Error> {
+pub fn write(asset: &Asset, path: &Path, compression: Compression, overwrite: bool) -> Result<(), Error> {
     output::check(path, overwrite)?;
     let bytes = encode(asset, compression);
     if bytes.len() as u64 > MAX_FILE_BYTES {
         let (found, expected) = (bytes.len() as u64, MAX_FILE_BYTES);
-        return Err(Error::Length {
-            what: "file",
-            found,
-            expected,
-            path: path.to_owned(),
-        });
+        return Err(Error::Length { what: "file", found, expected, path: path.to_owned() });
     }
     Ok(output::write(path, overwrite, &bytes)?)
 }

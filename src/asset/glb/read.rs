@@ -20,51 +20,25 @@ use crate::vat::grid::Grid;
 /// [`Error`] names what was found, what was expected, where, and the file.
 pub fn decode(bytes: &Bytes, path: &Path) -> Result<Asset, Error> {
     let (json, binary) = chunks(bytes, path)?;
-    let value: serde_json::Value = serde_json::from_slice(&json).map_err(|source| Error::Json {
-        source,
-        path: path.to_owned(),
-    })?;
+    let value: serde_json::Value =
+        serde_json::from_slice(&json).map_err(|source| Error::Json { source, path: path.to_owned() })?;
     // Versions first: a newer file may have other fields, and its version is what people need to hear.
     let extension = &value["extensions"][document::EXTENSION];
     if extension.is_null() {
-        return Err(Error::NoExtension {
-            path: path.to_owned(),
-        });
+        return Err(Error::NoExtension { path: path.to_owned() });
     }
     let versions = [
-        (
-            "glTF",
-            &value["asset"]["version"],
-            serde_json::json!("2.0"),
-            2,
-        ),
-        (
-            "THRONG_vertex_animation",
-            &extension["version"],
-            serde_json::json!(VERSION),
-            VERSION,
-        ),
+        ("glTF", &value["asset"]["version"], serde_json::json!("2.0"), 2),
+        ("THRONG_vertex_animation", &extension["version"], serde_json::json!(VERSION), VERSION),
     ];
     for (what, found, expected, known) in versions {
         if *found != expected {
-            return Err(Error::Version {
-                what,
-                found: found.to_string(),
-                known,
-                path: path.to_owned(),
-            });
+            return Err(Error::Version { what, found: found.to_string(), known, path: path.to_owned() });
         }
     }
-    let document = Document::deserialize_from(value).map_err(|source| Error::Json {
-        source,
-        path: path.to_owned(),
-    })?;
-    Reader {
-        document,
-        binary,
-        path,
-    }
-    .asset()
+    let document =
+        Document::deserialize_from(value).map_err(|source| Error::Json { source, path: path.to_owned() })?;
+    Reader { document, binary, path }.asset()
 }
 
 impl Document {
@@ -75,29 +49,16 @@ impl Document {
 
 /// The JSON and binary chunks.
 fn chunks(bytes: &Bytes, path: &Path) -> Result<(Bytes, Bytes), Error> {
-    let length = |what, found: u64, expected: u64| Error::Length {
-        what,
-        found,
-        expected,
-        path: path.to_owned(),
-    };
+    let length =
+        |what, found: u64, expected: u64| Error::Length { what, found, expected, path: path.to_owned() };
     if bytes.len() < 12 || &bytes[..4] != b"glTF" {
         let found = format!("{:?}", &bytes[..bytes.len().min(4)]);
-        return Err(Error::NotGlb {
-            found,
-            path: path.to_owned(),
-        });
+        return Err(Error::NotGlb { found, path: path.to_owned() });
     }
-    let word =
-        |at: usize| u32::from_le_bytes([bytes[at], bytes[at + 1], bytes[at + 2], bytes[at + 3]]);
+    let word = |at: usize| u32::from_le_bytes([bytes[at], bytes[at + 1], bytes[at + 2], bytes[at + 3]]);
     if word(4) != 2 {
         let found = word(4).to_string();
-        return Err(Error::Version {
-            what: "binary glTF container",
-            found,
-            known: 2,
-            path: path.to_owned(),
-        });
+        return Err(Error::Version { what: "binary glTF container", found, known: 2, path: path.to_owned() });
     }
     if u64::from(word(8)) != bytes.len() as u64 {
         return Err(length("file", bytes.len() as u64, u64::from(word(8))));
@@ -113,10 +74,7 @@ fn chunks(bytes: &Bytes, path: &Path) -> Result<(Bytes, Bytes), Error> {
         if bytes[at + 4..at + 8] != *kind {
             return Err(Error::Value {
                 pointer: format!("byte {}", at + 4),
-                found: format!(
-                    "chunk {:?}",
-                    String::from_utf8_lossy(&bytes[at + 4..at + 8])
-                ),
+                found: format!("chunk {:?}", String::from_utf8_lossy(&bytes[at + 4..at + 8])),
                 expected: format!("chunk {:?}", String::from_utf8_lossy(kind)),
                 path: path.to_owned(),
             });
@@ -137,12 +95,7 @@ struct Reader<'a> {
 impl Reader<'_> {
     fn asset(&self) -> Result<Asset, Error> {
         let buffers = &self.document.buffers;
-        self.check(
-            "/buffers",
-            buffers.len() == 1,
-            &buffers.len(),
-            "one buffer, in the file itself",
-        )?;
+        self.check("/buffers", buffers.len() == 1, &buffers.len(), "one buffer, in the file itself")?;
         self.check(
             "/buffers/0/uri",
             buffers[0].uri.is_none(),
@@ -170,12 +123,7 @@ impl Reader<'_> {
             })
             .collect();
         let parts = Parts {
-            name: self
-                .document
-                .nodes
-                .first()
-                .map(|node| node.name.clone())
-                .unwrap_or_default(),
+            name: self.document.nodes.first().map(|node| node.name.clone()).unwrap_or_default(),
             mesh: self.mesh()?,
             materials: self.materials()?,
             images: self.images()?,
@@ -186,27 +134,14 @@ impl Reader<'_> {
             assumptions: animation.assumptions.clone(),
             warnings: animation.warnings.clone(),
         };
-        let asset = Asset::new(parts).map_err(|source| Error::Invalid {
-            source,
-            path: self.path.to_owned(),
-        })?;
+        let asset =
+            Asset::new(parts).map_err(|source| Error::Invalid { source, path: self.path.to_owned() })?;
         let (said, union) = (animation.bounds, asset.bounds());
-        self.check(
-            &format!("{at}/bounds"),
-            said == union,
-            &said,
-            "the box round the clips' bounds",
-        )?;
+        self.check(&format!("{at}/bounds"), said == union, &said, "the box round the clips' bounds")?;
         Ok(asset)
     }
 
-    fn check(
-        &self,
-        pointer: &str,
-        holds: bool,
-        found: &dyn Debug,
-        expected: &str,
-    ) -> Result<(), Error> {
+    fn check(&self, pointer: &str, holds: bool, found: &dyn Debug, expected: &str) -> Result<(), Error> {
         if holds {
             return Ok(());
         }
@@ -253,12 +188,7 @@ impl Reader<'_> {
     }
 
     /// The bytes of an accessor, tightly packed.
-    fn accessor(
-        &self,
-        index: u32,
-        kind: &str,
-        component_types: &[u32],
-    ) -> Result<(Bytes, &Accessor), Error> {
+    fn accessor(&self, index: u32, kind: &str, component_types: &[u32]) -> Result<(Bytes, &Accessor), Error> {
         let accessors = &self.document.accessors;
         let at = format!("/accessors/{index}");
         let expected = format!("below {}, the number of accessors", accessors.len());
@@ -266,12 +196,7 @@ impl Reader<'_> {
             self.check(&at, false, &index, &expected)?;
             unreachable!("the check above fails");
         };
-        self.check(
-            &format!("{at}/type"),
-            accessor.kind == kind,
-            &accessor.kind,
-            kind,
-        )?;
+        self.check(&format!("{at}/type"), accessor.kind == kind, &accessor.kind, kind)?;
         let component_type = accessor.component_type;
         let holds = component_types.contains(&component_type);
         self.check(
@@ -285,11 +210,7 @@ impl Reader<'_> {
             "VEC2" => 2,
             _ => 1,
         };
-        let component_bytes = if component_type == UNSIGNED_SHORT {
-            2
-        } else {
-            4
-        };
+        let component_bytes = if component_type == UNSIGNED_SHORT { 2 } else { 4 };
         let bytes = self.view(accessor.buffer_view, &format!("{at}/bufferView"))?;
         let needed = accessor.count.checked_mul(components * component_bytes);
         let end = needed.and_then(|needed| needed.checked_add(accessor.byte_offset));
@@ -301,55 +222,25 @@ impl Reader<'_> {
             &format!("what {} bytes hold", bytes.len()),
         )?;
         let from = to_usize(accessor.byte_offset);
-        Ok((
-            bytes.slice(from..from + to_usize(needed.unwrap_or(0))),
-            accessor,
-        ))
+        Ok((bytes.slice(from..from + to_usize(needed.unwrap_or(0))), accessor))
     }
 
     fn floats(&self, index: u32, kind: &str) -> Result<Vec<f32>, Error> {
         let (bytes, _) = self.accessor(index, kind, &[FLOAT])?;
-        Ok(bytes
-            .as_chunks()
-            .0
-            .iter()
-            .map(|bytes| f32::from_le_bytes(*bytes))
-            .collect())
+        Ok(bytes.as_chunks().0.iter().map(|bytes| f32::from_le_bytes(*bytes)).collect())
     }
 
     fn vectors(&self, index: u32) -> Result<Vec<Vec3>, Error> {
-        Ok(self
-            .floats(index, "VEC3")?
-            .as_chunks()
-            .0
-            .iter()
-            .map(|xyz| Vec3::from_array(*xyz))
-            .collect())
+        Ok(self.floats(index, "VEC3")?.as_chunks().0.iter().map(|xyz| Vec3::from_array(*xyz)).collect())
     }
 
     fn mesh(&self) -> Result<Mesh, Error> {
-        let primitives = &self
-            .document
-            .meshes
-            .first()
-            .map_or(&[][..], |mesh| &mesh.primitives[..]);
+        let primitives = &self.document.meshes.first().map_or(&[][..], |mesh| &mesh.primitives[..]);
         let at = "/meshes/0/primitives";
-        self.check(
-            at,
-            !primitives.is_empty(),
-            &primitives.len(),
-            "at least one primitive",
-        )?;
+        self.check(at, !primitives.is_empty(), &primitives.len(), "at least one primitive")?;
         let attributes = &primitives[0].attributes;
-        let shared = primitives
-            .iter()
-            .all(|primitive| primitive.attributes == *attributes);
-        self.check(
-            at,
-            shared,
-            &"different attributes",
-            "primitives that share their vertices",
-        )?;
+        let shared = primitives.iter().all(|primitive| primitive.attributes == *attributes);
+        self.check(at, shared, &"different attributes", "primitives that share their vertices")?;
         let mut mesh = Mesh {
             positions: self.vectors(attributes.position)?,
             normals: self.vectors(attributes.normal)?,
@@ -357,14 +248,7 @@ impl Reader<'_> {
                 None => None,
                 Some(index) => {
                     let floats = self.floats(index, "VEC2")?;
-                    Some(
-                        floats
-                            .as_chunks()
-                            .0
-                            .iter()
-                            .map(|uv| Vec2::from_array(*uv))
-                            .collect(),
-                    )
+                    Some(floats.as_chunks().0.iter().map(|uv| Vec2::from_array(*uv)).collect())
                 }
             },
             ..Mesh::default()
@@ -372,12 +256,7 @@ impl Reader<'_> {
         for element in self.floats(attributes.element, "SCALAR")? {
             let whole = element >= 0.0 && element.fract() == 0.0 && element < MAX_ELEMENTS as f32;
             let pointer = format!("/accessors/{}", attributes.element);
-            self.check(
-                &pointer,
-                whole,
-                &element,
-                "elements: whole numbers below 16777216",
-            )?;
+            self.check(&pointer, whole, &element, "elements: whole numbers below 16777216")?;
             #[expect(clippy::cast_possible_truncation, reason = "a whole number below 2^24")]
             mesh.elements.push(element as u32);
         }
@@ -387,29 +266,15 @@ impl Reader<'_> {
             let start = mesh.indices.len() as u64;
             let end = start + accessor.count;
             let pointer = format!("/accessors/{}/count", primitive.indices);
-            self.check(
-                &pointer,
-                end <= u64::from(u32::MAX),
-                &end,
-                "at most 4294967295 indices in all",
-            )?;
+            self.check(&pointer, end <= u64::from(u32::MAX), &end, "at most 4294967295 indices in all")?;
             if accessor.component_type == UNSIGNED_SHORT {
-                mesh.indices.extend(
-                    bytes
-                        .as_chunks()
-                        .0
-                        .iter()
-                        .map(|b| u32::from(u16::from_le_bytes(*b))),
-                );
+                mesh.indices.extend(bytes.as_chunks().0.iter().map(|b| u32::from(u16::from_le_bytes(*b))));
             } else {
-                mesh.indices
-                    .extend(bytes.as_chunks().0.iter().map(|b| u32::from_le_bytes(*b)));
+                mesh.indices.extend(bytes.as_chunks().0.iter().map(|b| u32::from_le_bytes(*b)));
             }
             #[expect(clippy::cast_possible_truncation, reason = "checked above")]
-            mesh.primitives.push(Primitive {
-                indices: start as u32..end as u32,
-                material: primitive.material,
-            });
+            mesh.primitives
+                .push(Primitive { indices: start as u32..end as u32, material: primitive.material });
         }
         Ok(mesh)
     }
@@ -422,14 +287,8 @@ impl Reader<'_> {
             if let Some(info) = &pbr.base_color_texture {
                 let textures = &self.document.textures;
                 let texture = textures.get(info.index as usize);
-                let pointer =
-                    format!("/materials/{index}/pbrMetallicRoughness/baseColorTexture/index");
-                self.check(
-                    &pointer,
-                    texture.is_some(),
-                    &info.index,
-                    &format!("below {}", textures.len()),
-                )?;
+                let pointer = format!("/materials/{index}/pbrMetallicRoughness/baseColorTexture/index");
+                self.check(&pointer, texture.is_some(), &info.index, &format!("below {}", textures.len()))?;
                 base_color_image = texture.map(|texture| texture.source);
             }
             materials.push(Material {
@@ -449,10 +308,7 @@ impl Reader<'_> {
         images
             .map(|(index, image)| {
                 let data = self.view(image.buffer_view, &format!("/images/{index}/bufferView"))?;
-                Ok(Image {
-                    mime_type: image.mime_type.clone(),
-                    data,
-                })
+                Ok(Image { mime_type: image.mime_type.clone(), data })
             })
             .collect()
     }
@@ -460,36 +316,17 @@ impl Reader<'_> {
     fn animation(&self) -> Result<Animation, Error> {
         let animation = &self.document.extensions.animation;
         let at = |field: &str| format!("/extensions/THRONG_vertex_animation/{field}");
-        let document::Grid {
-            columns,
-            rows_per_frame,
-            frames_per_band,
-            frame_count,
-        } = animation.grid;
-        let grid = Grid {
-            columns,
-            rows_per_frame,
-            frames_per_band,
-            frame_count,
-        };
+        let document::Grid { columns, rows_per_frame, frames_per_band, frame_count } = animation.grid;
+        let grid = Grid { columns, rows_per_frame, frames_per_band, frame_count };
         let size = grid.size();
-        self.check(
-            &at("grid"),
-            size.is_some(),
-            &grid,
-            "a grid with a size that fits 32 bits",
-        )?;
+        self.check(&at("grid"), size.is_some(), &grid, "a grid with a size that fits 32 bits")?;
         let size = size.unwrap_or_default();
         let remap = match &animation.range {
             Some(range) => Remap::new(Vec3::from_array(range.lo), Vec3::from_array(range.hi)),
             None => Remap::METRES,
         };
         let bounded = animation.encoding.is_bounded() == animation.range.is_some();
-        let expected = if animation.encoding.is_bounded() {
-            "lo and hi"
-        } else {
-            "none in this encoding"
-        };
+        let expected = if animation.encoding.is_bounded() { "lo and hi" } else { "none in this encoding" };
         self.check(&at("range"), bounded, &animation.range.is_some(), expected)?;
         let texels = |blob: &document::Blob, pointer, format: TexelFormat, encoding| {
             let bytes = self.view(blob.buffer_view, pointer)?;
@@ -501,28 +338,15 @@ impl Reader<'_> {
         };
         let format = animation.encoding.texel_format();
         let pointer = "/extensions/THRONG_vertex_animation/positions";
-        let positions = texels(
-            &animation.positions,
-            pointer,
-            format,
-            Some(animation.encoding),
-        )?;
+        let positions = texels(&animation.positions, pointer, format, Some(animation.encoding))?;
         let format = animation.normals.texel_format();
         let holds = format.is_some() == animation.normal_texels.is_some();
         let expected = "a texture exactly where the kind of normals has one";
-        self.check(
-            &at("normalTexels"),
-            holds,
-            &animation.normal_texels.is_some(),
-            expected,
-        )?;
+        self.check(&at("normalTexels"), holds, &animation.normal_texels.is_some(), expected)?;
         let normal_texels = match (format, &animation.normal_texels) {
-            (Some(format), Some(blob)) => Some(texels(
-                blob,
-                "/extensions/THRONG_vertex_animation/normalTexels",
-                format,
-                None,
-            )?),
+            (Some(format), Some(blob)) => {
+                Some(texels(blob, "/extensions/THRONG_vertex_animation/normalTexels", format, None)?)
+            }
             _ => None,
         };
         Ok(Animation {

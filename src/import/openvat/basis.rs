@@ -50,65 +50,42 @@ impl Motion<'_> {
     fn without(&self, frame: u32) -> Vec<Vec3> {
         let vertices = self.stored.positions.iter().zip(&self.stored.elements);
         vertices
-            .map(|(stored, element)| {
-                (stored.as_dvec3() - (self.preview)(*element, frame)).as_vec3()
-            })
+            .map(|(stored, element)| (stored.as_dvec3() - (self.preview)(*element, frame)).as_vec3())
             .collect()
     }
 
     fn posed(&self, rest: &[Vec3], frame: u32) -> Vec<Vec3> {
         let vertices = rest.iter().zip(&self.stored.elements);
-        vertices
-            .map(|(rest, element)| (rest.as_dvec3() + (self.offset)(*element, frame)).as_vec3())
-            .collect()
+        vertices.map(|(rest, element)| (rest.as_dvec3() + (self.offset)(*element, frame)).as_vec3()).collect()
     }
 
     /// Mean angle between the normals of these triangles and those stored for `frame`, degrees.
-    fn disagreement(
-        &self,
-        positions: &[Vec3],
-        normal: &dyn Fn(u32, u32) -> Vec3,
-        frame: u32,
-    ) -> f64 {
+    fn disagreement(&self, positions: &[Vec3], normal: &dyn Fn(u32, u32) -> Vec3, frame: u32) -> f64 {
         let normals = self.stored.angle_weighted_normals(positions);
-        let angles = normals
-            .iter()
-            .zip(&self.stored.elements)
-            .map(|(made, element)| {
-                let cosine = made.dot(normal(*element, frame)).clamp(-1.0, 1.0);
-                f64::from(cosine).acos()
-            });
+        let angles = normals.iter().zip(&self.stored.elements).map(|(made, element)| {
+            let cosine = made.dot(normal(*element, frame)).clamp(-1.0, 1.0);
+            f64::from(cosine).acos()
+        });
         (angles.sum::<f64>() / normals.len() as f64).to_degrees()
     }
 
     fn largest_offset(&self, frame: u32) -> f64 {
-        self.stored
-            .elements
-            .iter()
-            .map(|element| (self.offset)(*element, frame).length())
-            .fold(0.0, f64::max)
+        self.stored.elements.iter().map(|element| (self.offset)(*element, frame).length()).fold(0.0, f64::max)
     }
 
     /// The frame whose normals are those of the stored triangles; its offsets are taken away, if what is
     /// left then explains the normals of the other frames better than the stored positions do.
     fn by_normals(&self, normal: &dyn Fn(u32, u32) -> Vec3, remarks: &mut Remarks) -> Vec<Vec3> {
-        let fits = (0..self.frames).map(|frame| {
-            (
-                self.disagreement(&self.stored.positions, normal, frame),
-                frame,
-            )
-        });
-        let (fit, frame) = fits.fold((f64::INFINITY, 0), |best, next| {
-            if next.0 < best.0 { next } else { best }
-        });
+        let fits =
+            (0..self.frames).map(|frame| (self.disagreement(&self.stored.positions, normal, frame), frame));
+        let (fit, frame) =
+            fits.fold((f64::INFINITY, 0), |best, next| if next.0 < best.0 { next } else { best });
         let repaired = self.without(frame);
         let step = self.frames.div_ceil(MAX_COMPARED).max(1) as usize;
         let mean = |rest: &[Vec3]| {
             let frames = (0..self.frames).step_by(step);
             let count = frames.len() as f64;
-            frames
-                .map(|frame| self.disagreement(&self.posed(rest, frame), normal, frame))
-                .sum::<f64>()
+            frames.map(|frame| self.disagreement(&self.posed(rest, frame), normal, frame)).sum::<f64>()
                 / count
         };
         let (with, without) = (mean(&repaired), mean(&self.stored.positions));
@@ -129,9 +106,7 @@ impl Motion<'_> {
     /// Without normals the timeline tells, else the exporter's habit.
     fn by_default(&self, remarks: &mut Remarks) -> Vec<Vec3> {
         if !self.is_gltf {
-            remarks
-                .assumptions
-                .push("the mesh is stored at rest, as FBX exports are".to_owned());
+            remarks.assumptions.push("the mesh is stored at rest, as FBX exports are".to_owned());
             return self.stored.positions.clone();
         }
         // The preview that the glTF writer applies stands at scene time 0, wrapped into the frames.

@@ -43,25 +43,16 @@ pub(super) fn read(text: &[u8], path: &Path) -> Result<Remap, Error> {
         Ok(value) => value,
         Err(source) => {
             let repaired = without_trailing_commas(text);
-            let read = serde_json::from_slice(&repaired).map_err(|_| Error::Json {
-                source,
-                path: path.to_owned(),
-            })?;
-            remap
-                .warnings
-                .push("the JSON file has a trailing comma".to_owned());
+            let read = serde_json::from_slice(&repaired)
+                .map_err(|_| Error::Json { source, path: path.to_owned() })?;
+            remap.warnings.push("the JSON file has a trailing comma".to_owned());
             read
         }
     };
     let reader = Reader { path };
     let bounds = &value["os-remap"];
     if !bounds.is_object() {
-        let others: Vec<_> = value
-            .as_object()
-            .into_iter()
-            .flatten()
-            .map(|(key, _)| key.as_str())
-            .collect();
+        let others: Vec<_> = value.as_object().into_iter().flatten().map(|(key, _)| key.as_str()).collect();
         let found = format!("no os-remap, but: {}", others.join(", "));
         return Err(reader.error("/os-remap", found, "an object with Min, Max and Frames"));
     }
@@ -74,26 +65,17 @@ pub(super) fn read(text: &[u8], path: &Path) -> Result<Remap, Error> {
         }
     }
     remap.frames = reader.frames(&bounds["Frames"], "/os-remap/Frames", &mut remap.warnings)?;
-    if bounds
-        .get("Position")
-        .is_some_and(|position| *position != serde_json::json!([0, 0, 0]))
-    {
-        remap
-            .warnings
-            .push("os-remap/Position is not used: the mesh is read in its own space".to_owned());
+    if bounds.get("Position").is_some_and(|position| *position != serde_json::json!([0, 0, 0])) {
+        remap.warnings.push("os-remap/Position is not used: the mesh is read in its own space".to_owned());
     }
     if let Some(animations) = value["animations"].as_object() {
         for (name, clip) in animations {
-            remap
-                .clips
-                .push(reader.clip(name, clip, &mut remap.warnings)?);
+            remap.clips.push(reader.clip(name, clip, &mut remap.warnings)?);
         }
     }
     for (key, _) in value.as_object().into_iter().flatten() {
         if key != "os-remap" && key != "animations" {
-            remap
-                .warnings
-                .push(format!("{key:?} in the JSON file is not used"));
+            remap.warnings.push(format!("{key:?} in the JSON file is not used"));
         }
     }
     Ok(remap)
@@ -106,21 +88,11 @@ struct Reader<'a> {
 impl Reader<'_> {
     fn error(&self, pointer: &str, found: impl Into<String>, expected: &str) -> Error {
         let (pointer, path) = (pointer.to_owned(), self.path.to_owned());
-        Error::Value {
-            pointer,
-            found: found.into(),
-            expected: expected.to_owned(),
-            path,
-        }
+        Error::Value { pointer, found: found.into(), expected: expected.to_owned(), path }
     }
 
     /// A finite number; some writers put it in quotes.
-    fn number(
-        &self,
-        value: &Value,
-        pointer: &str,
-        warnings: &mut Vec<String>,
-    ) -> Result<f64, Error> {
+    fn number(&self, value: &Value, pointer: &str, warnings: &mut Vec<String>) -> Result<f64, Error> {
         let number = match value {
             Value::String(text) => {
                 let warning = "numbers of the JSON file are written as strings".to_owned();
@@ -137,12 +109,7 @@ impl Reader<'_> {
         }
     }
 
-    fn vector(
-        &self,
-        value: &Value,
-        pointer: &str,
-        warnings: &mut Vec<String>,
-    ) -> Result<DVec3, Error> {
+    fn vector(&self, value: &Value, pointer: &str, warnings: &mut Vec<String>) -> Result<DVec3, Error> {
         let Some([x, y, z]) = value.as_array().map(Vec::as_slice) else {
             return Err(self.error(pointer, value.to_string(), "three numbers"));
         };
@@ -153,29 +120,16 @@ impl Reader<'_> {
         Ok(vector)
     }
 
-    fn frames(
-        &self,
-        value: &Value,
-        pointer: &str,
-        warnings: &mut Vec<String>,
-    ) -> Result<u32, Error> {
+    fn frames(&self, value: &Value, pointer: &str, warnings: &mut Vec<String>) -> Result<u32, Error> {
         let frames = self.number(value, pointer, warnings)?;
         if !(1.0..=MAX_FRAMES).contains(&frames) || frames.fract() != 0.0 {
             return Err(self.error(pointer, value.to_string(), "a whole number, 1 to 1000000"));
         }
-        #[expect(
-            clippy::cast_possible_truncation,
-            reason = "a whole number of at most a million"
-        )]
+        #[expect(clippy::cast_possible_truncation, reason = "a whole number of at most a million")]
         Ok(frames as u32)
     }
 
-    fn clip(
-        &self,
-        name: &str,
-        clip: &Value,
-        warnings: &mut Vec<String>,
-    ) -> Result<RemapClip, Error> {
+    fn clip(&self, name: &str, clip: &Value, warnings: &mut Vec<String>) -> Result<RemapClip, Error> {
         let at = |field: &str| format!("/animations/{name}/{field}");
         let start = self.frames(&clip["startFrame"], &at("startFrame"), warnings)?;
         let end = self.frames(&clip["endFrame"], &at("endFrame"), warnings)?;
@@ -193,18 +147,8 @@ impl Reader<'_> {
             }
         };
         let looping = clip["looping"].as_bool().unwrap_or(true);
-        let loop_mode = if looping {
-            LoopMode::Loop
-        } else {
-            LoopMode::Once
-        };
-        Ok(RemapClip {
-            name: name.to_owned(),
-            start,
-            end,
-            fps,
-            loop_mode,
-        })
+        let loop_mode = if looping { LoopMode::Loop } else { LoopMode::Once };
+        Ok(RemapClip { name: name.to_owned(), start, end, fps, loop_mode })
     }
 }
 
@@ -252,19 +196,14 @@ mod tests {
             (DVec3::new(-1.0, 0.0, -2.5), DVec3::new(1.0, 0.0, 2.5), 24)
         );
         let clip = &remap.clips[0];
-        assert_eq!(
-            (clip.start, clip.end, clip.fps, clip.loop_mode),
-            (1, 10, Some(12.5), LoopMode::Once)
-        );
+        assert_eq!((clip.start, clip.end, clip.fps, clip.loop_mode), (1, 10, Some(12.5), LoopMode::Once));
         assert_eq!(remap.warnings.len(), 3, "{:?}", remap.warnings);
     }
 
     #[test]
     fn wrong_values_are_refused_with_their_place() {
         let bounds = |min: &str, max: &str, frames: &str| {
-            parse(&format!(
-                "{{\"os-remap\": {{\"Min\": {min}, \"Max\": {max}, \"Frames\": {frames}}}}}"
-            ))
+            parse(&format!("{{\"os-remap\": {{\"Min\": {min}, \"Max\": {max}, \"Frames\": {frames}}}}}"))
         };
         for (result, place) in [
             (bounds("[0,0,0]", "[1,1,1]", "0"), "/os-remap/Frames"),

@@ -33,12 +33,7 @@ pub(super) struct Layout {
 
 impl Layout {
     /// Finds the UV set whose values are texel centres; the last one that is.
-    pub(super) fn find(
-        uv_sets: &[UvSet],
-        size: UVec2,
-        frames: u32,
-        mesh: &Path,
-    ) -> Result<Self, Error> {
+    pub(super) fn find(uv_sets: &[UvSet], size: UVec2, frames: u32, mesh: &Path) -> Result<Self, Error> {
         let mut complaints = Vec::new();
         for (uv_set, set) in uv_sets.iter().enumerate().rev() {
             match lookup(&set.uvs, size, frames) {
@@ -51,31 +46,14 @@ impl Layout {
                         ));
                     }
                     let wraps = slots.iter().max().map_or(1, |slot| slot / size.x + 1);
-                    return Ok(Self {
-                        width: size.x,
-                        frames,
-                        slots,
-                        uv_set,
-                        warnings,
-                        wraps,
-                    });
+                    return Ok(Self { width: size.x, frames, slots, uv_set, warnings, wraps });
                 }
                 Err(complaint) => complaints.push(format!("{}: {complaint}", set.name)),
             }
         }
-        let found = if complaints.is_empty() {
-            "it has no UV map".to_owned()
-        } else {
-            complaints.join("; ")
-        };
-        let found = format!(
-            "{found}; the picture is {}×{}, with {frames} frames",
-            size.x, size.y
-        );
-        Err(Error::NoLookup {
-            found,
-            path: mesh.to_owned(),
-        })
+        let found = if complaints.is_empty() { "it has no UV map".to_owned() } else { complaints.join("; ") };
+        let found = format!("{found}; the picture is {}×{}, with {frames} frames", size.x, size.y);
+        Err(Error::NoLookup { found, path: mesh.to_owned() })
     }
 
     /// Texel of a slot in a frame.
@@ -103,15 +81,9 @@ impl Layout {
     }
 
     /// Refuses a picture whose height does not go with the frames.
-    pub(super) fn check_height(
-        &self,
-        picture: &Picture,
-        packed: bool,
-        path: &Path,
-    ) -> Result<(), Error> {
+    pub(super) fn check_height(&self, picture: &Picture, packed: bool, path: &Path) -> Result<(), Error> {
         let (size, rows) = (picture.size, self.rows());
-        let single =
-            self.wraps == 1 && (size.y == self.frames || (packed && size.y == 2 * self.frames));
+        let single = self.wraps == 1 && (size.y == self.frames || (packed && size.y == 2 * self.frames));
         let wrapped = size.y.is_power_of_two() && size.y >= rows * if packed { 2 } else { 1 };
         if single || wrapped {
             return Ok(());
@@ -120,12 +92,7 @@ impl Layout {
         let expected = format!(
             "{frames} frames need a height of {frames}, {doubled} with packed normals, or a power of two"
         );
-        Err(Error::PictureSize {
-            width: size.x,
-            height: size.y,
-            expected,
-            path: path.to_owned(),
-        })
+        Err(Error::PictureSize { width: size.x, height: size.y, expected, path: path.to_owned() })
     }
 }
 
@@ -146,9 +113,7 @@ fn lookup(uvs: &[Vec2], size: UVec2, frames: u32) -> Result<(Vec<u32>, f32), Str
         let texel = place.round();
         let off = (place - texel).abs().max_element();
         if off > MAX_OFF_CENTER || texel.min_element() < 0.0 || texel.cmpge(size.as_vec2()).any() {
-            return Err(format!(
-                "vertex {vertex} points {off:.2} texels off the centre of a texel, at {uv}"
-            ));
+            return Err(format!("vertex {vertex} points {off:.2} texels off the centre of a texel, at {uv}"));
         }
         off_center = off_center.max(off);
         let texel = texel.as_uvec2();

@@ -42,21 +42,9 @@ const CHANNELS: [usize; 3] = [0, 2, 1];
 
 /// Reads the export at `path`.
 pub(super) fn load(path: &Path, options: &Options) -> Result<Asset, Error> {
-    let Files {
-        folder,
-        remap_path,
-        remap,
-        positions,
-        normals,
-        mesh,
-        assumptions,
-    } = files::find(path, &options.limits)?;
-    let name = |path: &Path| {
-        path.file_name()
-            .unwrap_or_default()
-            .to_string_lossy()
-            .into_owned()
-    };
+    let Files { folder, remap_path, remap, positions, normals, mesh, assumptions } =
+        files::find(path, &options.limits)?;
+    let name = |path: &Path| path.file_name().unwrap_or_default().to_string_lossy().into_owned();
     let picture = image::read(
         &super::resolve::file(&folder, &positions, &options.limits)?,
         &positions,
@@ -64,71 +52,41 @@ pub(super) fn load(path: &Path, options: &Options) -> Result<Asset, Error> {
     )?;
     let file = mesh::read(&folder, &mesh, options)?;
     let layout = Layout::find(&file.uv_sets, picture.size, remap.frames, &mesh)?;
-    let mut parts = Remarked {
-        assumptions,
-        warnings: remap.warnings.clone(),
-    };
-    parts
-        .warnings
-        .extend(file.warnings.iter().chain(&layout.warnings).cloned());
+    let mut parts = Remarked { assumptions, warnings: remap.warnings.clone() };
+    parts.warnings.extend(file.warnings.iter().chain(&layout.warnings).cloned());
     let packed = normals.is_none() && layout.is_packed(&picture);
     layout.check_height(&picture, packed, &positions)?;
     let separate = match &normals {
         None => None,
-        Some(path) => Some(image::read(
-            &super::resolve::file(&folder, path, &options.limits)?,
-            path,
-            &options.limits,
-        )?),
+        Some(path) => {
+            Some(image::read(&super::resolve::file(&folder, path, &options.limits)?, path, &options.limits)?)
+        }
     };
     if let (Some(separate), Some(path)) = (&separate, &normals)
         && separate.size != picture.size
     {
         let (width, height) = separate.size.into();
         let expected = format!("the positions are {}×{}", picture.size.x, picture.size.y);
-        return Err(Error::PictureSize {
-            width,
-            height,
-            expected,
-            path: path.clone(),
-        });
+        return Err(Error::PictureSize { width, height, expected, path: path.clone() });
     }
-    for (picture, path) in [
-        (Some(&picture), Some(&positions)),
-        (separate.as_ref(), normals.as_ref()),
-    ] {
-        if let (
-            Some(Picture {
-                tagged_srgb: true, ..
-            }),
-            Some(path),
-        ) = (picture, path)
-        {
-            parts.warnings.push(format!(
-                "{} is tagged as sRGB; read as linear, which positions are",
-                name(path)
-            ));
+    for (picture, path) in [(Some(&picture), Some(&positions)), (separate.as_ref(), normals.as_ref())] {
+        if let (Some(Picture { tagged_srgb: true, .. }), Some(path)) = (picture, path) {
+            parts
+                .warnings
+                .push(format!("{} is tagged as sRGB; read as linear, which positions are", name(path)));
         }
     }
-    parts.assumptions.push(layout_said(
-        &layout,
-        &picture,
-        &file.uv_sets[layout.uv_set].name,
-    ));
+    parts.assumptions.push(layout_said(&layout, &picture, &file.uv_sets[layout.uv_set].name));
     check_finite(&layout, &picture, &positions)?;
     let absolute = is_absolute(&layout, &picture);
     if absolute {
-        parts.assumptions.push(
-            "texels are offsets in metres (absolute values): some are outside 0..1".to_owned(),
-        );
+        parts
+            .assumptions
+            .push("texels are offsets in metres (absolute values): some are outside 0..1".to_owned());
     }
     let offset = |slot: u32, frame: u32| {
         let value = picture.value(layout.texel(slot, frame));
-        y_up(if absolute {
-            value
-        } else {
-            remap.min + value * (remap.max - remap.min)
-        })
+        y_up(if absolute { value } else { remap.min + value * (remap.max - remap.min) })
     };
     // The exporter's preview maps metres once more, and that is what its glTF writer stores.
     let preview = |slot: u32, frame: u32| {
@@ -143,22 +101,15 @@ pub(super) fn load(path: &Path, options: &Options) -> Result<Asset, Error> {
     let stored_normal = |slot: u32, frame: u32| source.normal(&layout, slot, frame);
     let elements = layout.slots.iter().max().map_or(0, |last| last + 1);
     // The picture is written at the last frame.
-    let scene_start = picture.scene_frame.map(|last| {
-        last.saturating_sub(i64::from(layout.frames))
-            .saturating_add(1)
-    });
-    let mut rest = Mesh {
-        elements: layout.slots.clone(),
-        ..file.mesh
-    };
+    let scene_start =
+        picture.scene_frame.map(|last| last.saturating_sub(i64::from(layout.frames)).saturating_add(1));
+    let mut rest = Mesh { elements: layout.slots.clone(), ..file.mesh };
     let motion = basis::Motion {
         stored: &rest,
         frames: layout.frames,
         offset: &offset,
         preview: &preview,
-        normal: source
-            .is_there()
-            .then_some(&stored_normal as &dyn Fn(u32, u32) -> Vec3),
+        normal: source.is_there().then_some(&stored_normal as &dyn Fn(u32, u32) -> Vec3),
         is_gltf: file.is_gltf,
         scene_start,
     };
@@ -178,34 +129,14 @@ pub(super) fn load(path: &Path, options: &Options) -> Result<Asset, Error> {
     parts.warnings.append(&mut remarks.warnings);
     rest.positions = positions_at_rest;
     rest.normals = rest.angle_weighted_normals(&rest.positions);
-    if let Some(set) = file
-        .uv_sets
-        .iter()
-        .enumerate()
-        .find(|(index, _)| *index != layout.uv_set)
-    {
+    if let Some(set) = file.uv_sets.iter().enumerate().find(|(index, _)| *index != layout.uv_set) {
         // Vertices of a primitive without the set have no place in it.
-        rest.uvs = Some(
-            set.1
-                .uvs
-                .iter()
-                .map(|uv| {
-                    if uv.is_finite() {
-                        *uv
-                    } else {
-                        glam::Vec2::ZERO
-                    }
-                })
-                .collect(),
-        );
+        rest.uvs =
+            Some(set.1.uvs.iter().map(|uv| if uv.is_finite() { *uv } else { glam::Vec2::ZERO }).collect());
     }
     let grid = Grid::new(elements, layout.frames, options.max_texture_size)?;
     let used = used_elements(&layout, elements);
-    let pack = Packer {
-        grid,
-        frames: layout.frames,
-        used: &used,
-    };
+    let pack = Packer { grid, frames: layout.frames, used: &used };
     let (encoding, mapping, position_texels) =
         pack_positions(&pack, &layout, &picture, absolute, &remap, &offset);
     let (normals, normal_texels) = if source.is_there() {
@@ -215,48 +146,24 @@ pub(super) fn load(path: &Path, options: &Options) -> Result<Asset, Error> {
             MissingNormals::Rest => (Normals::Rest, None),
             MissingNormals::Flat => (Normals::Flat, None),
             MissingNormals::Computed => {
-                parts.assumptions.push(
-                    "the files have no normals: made from the triangles of every frame".to_owned(),
-                );
-                (
-                    Normals::Texture16,
-                    Some(pack.normals(&computed_normals(&rest, layout.frames, &offset))),
-                )
+                parts
+                    .assumptions
+                    .push("the files have no normals: made from the triangles of every frame".to_owned());
+                (Normals::Texture16, Some(pack.normals(&computed_normals(&rest, layout.frames, &offset))))
             }
         }
     };
-    let clips = clips(
-        &remap,
-        options,
-        scene_start,
-        &name(&mesh),
-        &remap_path,
-        &mut parts,
-    )?;
-    let materials = if file.materials.is_empty() {
-        vec![clay()]
-    } else {
-        file.materials
-    };
+    let clips = clips(&remap, options, scene_start, &name(&mesh), &remap_path, &mut parts)?;
+    let materials = if file.materials.is_empty() { vec![clay()] } else { file.materials };
     for primitive in &mut rest.primitives {
         primitive.material = primitive.material.or(Some(0));
     }
     let asset = Parts {
-        name: mesh
-            .file_stem()
-            .unwrap_or_default()
-            .to_string_lossy()
-            .into_owned(),
+        name: mesh.file_stem().unwrap_or_default().to_string_lossy().into_owned(),
         mesh: rest,
         materials,
         images: file.images,
-        clip_bounds: vec![
-            Bounds {
-                min: Vec3::ZERO,
-                max: Vec3::ZERO
-            };
-            clips.len()
-        ],
+        clip_bounds: vec![Bounds { min: Vec3::ZERO, max: Vec3::ZERO }; clips.len()],
         clips,
         animation: Animation {
             mode: Mode::Soft,
@@ -273,28 +180,16 @@ pub(super) fn load(path: &Path, options: &Options) -> Result<Asset, Error> {
         assumptions: parts.assumptions,
         warnings: parts.warnings,
     };
-    let invalid = |source| Error::Invalid {
-        source,
-        path: folder.clone(),
-    };
+    let invalid = |source| Error::Invalid { source, path: folder.clone() };
     let asset = Asset::new(asset).map_err(invalid)?;
     let clip_bounds = asset.measure_clip_bounds();
-    Asset::new(Parts {
-        clip_bounds,
-        ..asset.into_parts()
-    })
-    .map_err(invalid)
+    Asset::new(Parts { clip_bounds, ..asset.into_parts() }).map_err(invalid)
 }
 
 /// Exports come without materials; both sides are shown, as sheets have no inside.
 fn clay() -> Material {
     let base_color = glam::Vec4::new(0.62, 0.62, 0.64, 1.0);
-    Material {
-        name: "clay".to_owned(),
-        base_color,
-        double_sided: true,
-        ..Material::default()
-    }
+    Material { name: "clay".to_owned(), base_color, double_sided: true, ..Material::default() }
 }
 
 struct Remarked {
@@ -303,20 +198,13 @@ struct Remarked {
 }
 
 fn producer(generator: &str) -> String {
-    if generator.is_empty() {
-        "OpenVAT".to_owned()
-    } else {
-        format!("OpenVAT, {generator}")
-    }
+    if generator.is_empty() { "OpenVAT".to_owned() } else { format!("OpenVAT, {generator}") }
 }
 
 fn layout_said(layout: &Layout, picture: &Picture, uv_set: &str) -> String {
     let (width, height) = picture.size.into();
-    let rows = if layout.wraps == 1 {
-        "one row a frame".to_owned()
-    } else {
-        format!("{} wraps", layout.wraps)
-    };
+    let rows =
+        if layout.wraps == 1 { "one row a frame".to_owned() } else { format!("{} wraps", layout.wraps) };
     format!(
         "{width}×{height} {}, {} frames, {rows}; {uv_set} points at texels",
         picture.kind(),
@@ -329,9 +217,7 @@ fn used_elements(layout: &Layout, elements: u32) -> Vec<u32> {
     for slot in &layout.slots {
         used[*slot as usize] = true;
     }
-    (0..elements)
-        .filter(|element| used[*element as usize])
-        .collect()
+    (0..elements).filter(|element| used[*element as usize]).collect()
 }
 
 fn check_finite(layout: &Layout, picture: &Picture, path: &Path) -> Result<(), Error> {
@@ -339,11 +225,7 @@ fn check_finite(layout: &Layout, picture: &Picture, path: &Path) -> Result<(), E
         for slot in &layout.slots {
             let at = layout.texel(*slot, frame);
             if !picture.value(at).is_finite() {
-                return Err(Error::NotFinite {
-                    column: at.x,
-                    row: at.y,
-                    path: path.to_owned(),
-                });
+                return Err(Error::NotFinite { column: at.x, row: at.y, path: path.to_owned() });
             }
         }
     }
@@ -377,45 +259,24 @@ impl<'a> NormalSource<'a> {
         parts: &mut Remarked,
     ) -> Self {
         let source = match separate {
-            Some(picture) => Self {
-                picture: Some(picture),
-                down: 0,
-            },
-            None if packed => Self {
-                picture: Some(positions),
-                down: positions.size.y / 2,
-            },
+            Some(picture) => Self { picture: Some(picture), down: 0 },
+            None if packed => Self { picture: Some(positions), down: positions.size.y / 2 },
             None => {
-                return Self {
-                    picture: None,
-                    down: 0,
-                };
+                return Self { picture: None, down: 0 };
             }
         };
         let vectors = |frame| layout.slots.iter().map(move |slot| (frame, *slot));
         let mut worst = 0.0_f64;
         for (frame, slot) in (0..layout.frames).flat_map(vectors) {
             let length = source.vector(layout, slot, frame).length();
-            worst = if length.is_finite() {
-                worst.max((length - 1.0).abs())
-            } else {
-                f64::INFINITY
-            };
+            worst = if length.is_finite() { worst.max((length - 1.0).abs()) } else { f64::INFINITY };
         }
         if worst > 0.2 {
-            parts
-                .warnings
-                .push("the normal picture holds no unit vectors and is not used".to_owned());
-            return Self {
-                picture: None,
-                down: 0,
-            };
+            parts.warnings.push("the normal picture holds no unit vectors and is not used".to_owned());
+            return Self { picture: None, down: 0 };
         }
-        let place = if packed {
-            "packed in the lower half of the picture"
-        } else {
-            "in a picture of their own"
-        };
+        let place =
+            if packed { "packed in the lower half of the picture" } else { "in a picture of their own" };
         parts.assumptions.push(format!("normals are {place}"));
         source
     }
@@ -426,8 +287,7 @@ impl<'a> NormalSource<'a> {
 
     fn vector(&self, layout: &Layout, slot: u32, frame: u32) -> DVec3 {
         let at = layout.texel(slot, frame) + glam::uvec2(0, self.down);
-        self.picture
-            .map_or(DVec3::Z, |picture| y_up(normal_at(picture, at)))
+        self.picture.map_or(DVec3::Z, |picture| y_up(normal_at(picture, at)))
     }
 
     fn normal(&self, layout: &Layout, slot: u32, frame: u32) -> Vec3 {
@@ -484,12 +344,7 @@ fn pack_positions(
     if encoding == Encoding::Float32 {
         let texels = pack.texels(encoding.texel_format(), |element, frame| {
             let mut bytes = Vec::with_capacity(16);
-            encode_position(
-                offset(element, frame).as_vec3(),
-                encoding,
-                Remap::METRES,
-                &mut bytes,
-            );
+            encode_position(offset(element, frame).as_vec3(), encoding, Remap::METRES, &mut bytes);
             bytes
         });
         return (encoding, Remap::METRES, texels);
@@ -504,11 +359,7 @@ fn pack_positions(
         bytes.extend_from_slice(alpha);
         bytes
     });
-    (
-        encoding,
-        Remap::new(y_up(remap.min).as_vec3(), y_up(remap.max).as_vec3()),
-        texels,
-    )
+    (encoding, Remap::new(y_up(remap.min).as_vec3(), y_up(remap.max).as_vec3()), texels)
 }
 
 /// Vertex normals of the decoded triangles: by element and frame.
@@ -520,18 +371,12 @@ fn computed_normals(
     let mut by_frame: Vec<std::collections::HashMap<u32, Vec3>> = Vec::new();
     for frame in 0..frames {
         let vertices = rest.positions.iter().zip(&rest.elements);
-        let posed: Vec<Vec3> = vertices
-            .map(|(rest, element)| (rest.as_dvec3() + offset(*element, frame)).as_vec3())
-            .collect();
+        let posed: Vec<Vec3> =
+            vertices.map(|(rest, element)| (rest.as_dvec3() + offset(*element, frame)).as_vec3()).collect();
         let normals = rest.angle_weighted_normals(&posed);
         by_frame.push(rest.elements.iter().copied().zip(normals).collect());
     }
-    move |element, frame| {
-        by_frame[frame as usize]
-            .get(&element)
-            .copied()
-            .unwrap_or(Vec3::Y)
-    }
+    move |element, frame| by_frame[frame as usize].get(&element).copied().unwrap_or(Vec3::Y)
 }
 
 fn clips(
@@ -543,36 +388,17 @@ fn clips(
     parts: &mut Remarked,
 ) -> Result<Vec<Clip>, Error> {
     let said = options.fps.unwrap_or(DEFAULT_FPS);
-    let whose = if options.fps.is_some() {
-        "given"
-    } else {
-        "assumed"
-    };
+    let whose = if options.fps.is_some() { "given" } else { "assumed" };
     if remap.clips.is_empty() {
-        parts.assumptions.push(format!(
-            "the files do not say a frame rate: {said} frames a second {whose}"
-        ));
-        parts
-            .assumptions
-            .push("all frames are one clip that loops".to_owned());
-        let name = mesh
-            .rsplit_once('.')
-            .map_or(mesh, |(stem, _)| stem)
-            .to_owned();
+        parts.assumptions.push(format!("the files do not say a frame rate: {said} frames a second {whose}"));
+        parts.assumptions.push("all frames are one clip that loops".to_owned());
+        let name = mesh.rsplit_once('.').map_or(mesh, |(stem, _)| stem).to_owned();
         let (frame_count, loop_mode) = (remap.frames, LoopMode::Loop);
-        return Ok(vec![Clip {
-            name,
-            first_frame: 0,
-            frame_count,
-            fps: said,
-            loop_mode,
-        }]);
+        return Ok(vec![Clip { name, first_frame: 0, frame_count, fps: said, loop_mode }]);
     }
     // Frames are those of the scene's timeline; where it begins only the picture may say.
     let last = remap.clips.iter().map(|clip| clip.end).max().unwrap_or(1);
-    let said_start = scene_start
-        .and_then(|start| u32::try_from(start).ok())
-        .filter(|start| *start > 0);
+    let said_start = scene_start.and_then(|start| u32::try_from(start).ok()).filter(|start| *start > 0);
     let mut first = said_start.unwrap_or(1);
     if said_start.is_none() && last > remap.frames {
         first = remap.clips.iter().map(|clip| clip.start).min().unwrap_or(1);
@@ -583,10 +409,7 @@ fn clips(
     }
     let mut clips = Vec::new();
     for clip in &remap.clips {
-        let range = clip
-            .start
-            .checked_sub(first)
-            .zip(clip.end.checked_sub(first));
+        let range = clip.start.checked_sub(first).zip(clip.end.checked_sub(first));
         let Some((start, end)) = range.filter(|(_, end)| *end < remap.frames) else {
             return Err(Error::Value {
                 pointer: format!("/animations/{}", clip.name),

@@ -47,13 +47,7 @@ const FRICTION: f32 = 0.09;
 impl Cloth {
     /// A cloth with its corner (0, 0) at `corner`, `length` along +X and `height` down, pinned along its
     /// first column.
-    pub(super) fn pinned(
-        columns: usize,
-        rows: usize,
-        corner: Vec3,
-        length: f32,
-        height: f32,
-    ) -> Self {
+    pub(super) fn pinned(columns: usize, rows: usize, corner: Vec3, length: f32, height: f32) -> Self {
         let spacing = [length / (columns - 1) as f32, height / (rows - 1) as f32];
         let mass = DENSITY * length * height / (columns * rows) as f32;
         let mut cloth = Self {
@@ -70,17 +64,13 @@ impl Cloth {
                 let [along, down] = [column as f32 * spacing[0], row as f32 * spacing[1]];
                 cloth.positions.push(corner + Vec3::new(along, -down, 0.0));
                 cloth.tethers.push(along * 1.01);
-                cloth
-                    .inverse_masses
-                    .push(if column == 0 { 0.0 } else { 1.0 / mass });
+                cloth.inverse_masses.push(if column == 0 { 0.0 } else { 1.0 / mass });
             }
         }
         // Threads hold, the weave shears a little, and bending is soft.
-        for (steps, compliance) in [
-            ([(1, 0), (0, 1)], 1e-7),
-            ([(1, 1), (1, -1)], 5e-5),
-            ([(2, 0), (0, 2)], 4e-3),
-        ] {
+        for (steps, compliance) in
+            [([(1, 0), (0, 1)], 1e-7), ([(1, 1), (1, -1)], 5e-5), ([(2, 0), (0, 2)], 4e-3)]
+        {
             for (right, down) in steps {
                 cloth.connect(right, down, compliance);
             }
@@ -91,23 +81,12 @@ impl Cloth {
     fn connect(&mut self, right: usize, down: isize, compliance: f32) {
         for row in 0..self.rows {
             for column in 0..self.columns - right {
-                let Some(below) = row
-                    .checked_add_signed(down)
-                    .filter(|below| *below < self.rows)
-                else {
+                let Some(below) = row.checked_add_signed(down).filter(|below| *below < self.rows) else {
                     continue;
                 };
-                let (a, b) = (
-                    row * self.columns + column,
-                    below * self.columns + column + right,
-                );
+                let (a, b) = (row * self.columns + column, below * self.columns + column + right);
                 let rest = self.positions[a].distance(self.positions[b]);
-                self.constraints.push(Constraint {
-                    a,
-                    b,
-                    rest,
-                    compliance,
-                });
+                self.constraints.push(Constraint { a, b, rest, compliance });
             }
         }
     }
@@ -157,13 +136,7 @@ impl Cloth {
     }
 
     fn solve(&mut self, dt: f32) {
-        for Constraint {
-            a,
-            b,
-            rest,
-            compliance,
-        } in &self.constraints
-        {
+        for Constraint { a, b, rest, compliance } in &self.constraints {
             let [weight_a, weight_b] = [self.inverse_masses[*a], self.inverse_masses[*b]];
             let between = self.positions[*b] - self.positions[*a];
             let length = between.length();
@@ -201,15 +174,10 @@ impl Cloth {
                     let Some(normal) = twice_area.try_normalize() else {
                         continue;
                     };
-                    let moving = triangle
-                        .map(|index| self.velocities[index])
-                        .into_iter()
-                        .sum::<Vec3>()
-                        / 3.0;
+                    let moving = triangle.map(|index| self.velocities[index]).into_iter().sum::<Vec3>() / 3.0;
                     let relative = wind((a + b + c) / 3.0) - moving;
                     let across = relative.dot(normal);
-                    let force = normal * (DRAG * area * across * across.abs())
-                        + relative * (FRICTION * area);
+                    let force = normal * (DRAG * area * across * across.abs()) + relative * (FRICTION * area);
                     for index in triangle {
                         self.velocities[index] += force * (self.inverse_masses[index] * dt / 3.0);
                     }

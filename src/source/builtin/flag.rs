@@ -32,29 +32,20 @@ const SEAM_SECONDS: f32 = 1.2;
 pub(super) fn flag(fps: f64) -> Source {
     let recording = Recording::new();
     let mesh = mesh(&recording.at(0.0));
-    #[expect(
-        clippy::cast_possible_truncation,
-        reason = "at most 240 frames a second"
-    )]
+    #[expect(clippy::cast_possible_truncation, reason = "at most 240 frames a second")]
     let frame_count = (f64::from(SECONDS) * fps).round() as usize;
     let frames = (0..frame_count)
         .map(|frame| {
             let mut positions = recording.at(frame as f32 / frame_count as f32 * SECONDS);
             positions.extend_from_slice(&mesh.positions[COLUMNS * ROWS..]);
-            VertexFrame {
-                normals: mesh.angle_weighted_normals(&positions),
-                positions,
-            }
+            VertexFrame { normals: mesh.angle_weighted_normals(&positions), positions }
         })
         .collect();
     Source {
         name: "flag".to_owned(),
         mesh,
         materials: materials(),
-        images: vec![Image {
-            mime_type: "image/png".to_owned(),
-            data: bunting().into(),
-        }],
+        images: vec![Image { mime_type: "image/png".to_owned(), data: bunting().into() }],
         clips: vec![SourceClip {
             name: "fly".to_owned(),
             fps: frame_count as f64 / f64::from(SECONDS),
@@ -113,11 +104,7 @@ impl Recording {
         // Smootherstep: velocity and acceleration stay continuous too.
         let weight = x * x * x * (x * (x * 6.0 - 15.0) + 10.0);
         let after = self.between(seconds + SECONDS);
-        after
-            .iter()
-            .zip(&here)
-            .map(|(after, here)| after.lerp(*here, weight))
-            .collect()
+        after.iter().zip(&here).map(|(after, here)| after.lerp(*here, weight)).collect()
     }
 
     fn between(&self, seconds: f32) -> Vec<Vec3> {
@@ -125,52 +112,33 @@ impl Recording {
         #[expect(clippy::cast_possible_truncation, reason = "a few thousand")]
         let index = (step.floor() as usize).min(self.steps.len() - 2);
         let (a, b) = (&self.steps[index], &self.steps[index + 1]);
-        a.iter()
-            .zip(b)
-            .map(|(a, b)| a.lerp(*b, step - index as f32))
-            .collect()
+        a.iter().zip(b).map(|(a, b)| a.lerp(*b, step - index as f32)).collect()
     }
 }
 
 #[expect(clippy::cast_possible_truncation, reason = "some thousand vertices")]
 fn mesh(cloth: &[Vec3]) -> Mesh {
-    let mut mesh = Mesh {
-        positions: cloth.to_vec(),
-        uvs: Some(Vec::new()),
-        ..Mesh::default()
-    };
+    let mut mesh = Mesh { positions: cloth.to_vec(), uvs: Some(Vec::new()), ..Mesh::default() };
     let uvs = mesh.uvs.get_or_insert_default();
     for row in 0..ROWS {
         for column in 0..COLUMNS {
-            uvs.push(Vec2::new(
-                column as f32 / (COLUMNS - 1) as f32,
-                row as f32 / (ROWS - 1) as f32,
-            ));
+            uvs.push(Vec2::new(column as f32 / (COLUMNS - 1) as f32, row as f32 / (ROWS - 1) as f32));
         }
     }
     for row in 0..ROWS - 1 {
         for column in 0..COLUMNS - 1 {
             let corner = (row * COLUMNS + column) as u32;
             let below = corner + COLUMNS as u32;
-            mesh.indices
-                .extend([corner, below, corner + 1, corner + 1, below, below + 1]);
+            mesh.indices.extend([corner, below, corner + 1, corner + 1, below, below + 1]);
         }
     }
     let cloth_end = mesh.indices.len() as u32;
     pole(&mut mesh);
-    mesh.uvs
-        .get_or_insert_default()
-        .resize(mesh.positions.len(), Vec2::ZERO);
+    mesh.uvs.get_or_insert_default().resize(mesh.positions.len(), Vec2::ZERO);
     mesh.elements = (0..mesh.positions.len() as u32).collect();
     mesh.primitives = vec![
-        Primitive {
-            indices: 0..cloth_end,
-            material: Some(0),
-        },
-        Primitive {
-            indices: cloth_end..mesh.indices.len() as u32,
-            material: Some(1),
-        },
+        Primitive { indices: 0..cloth_end, material: Some(0) },
+        Primitive { indices: cloth_end..mesh.indices.len() as u32, material: Some(1) },
     ];
     mesh.normals = mesh.angle_weighted_normals(&mesh.positions);
     mesh
@@ -181,34 +149,22 @@ fn mesh(cloth: &[Vec3]) -> Mesh {
 fn pole(mesh: &mut Mesh) {
     const SIDES: usize = 14;
     const BALL: usize = 9;
-    let mut profile = vec![
-        [POLE_RADIUS * 1.35, 0.0],
-        [POLE_RADIUS, 0.35],
-        [POLE_RADIUS * 0.85, POLE_TOP],
-    ];
+    let mut profile = vec![[POLE_RADIUS * 1.35, 0.0], [POLE_RADIUS, 0.35], [POLE_RADIUS * 0.85, POLE_TOP]];
     for step in 0..BALL {
         // From just above the shaft to just below the tip.
         let angle = TAU * 0.5 * (0.16 + 0.8 * step as f32 / (BALL - 1) as f32);
         let center = POLE_TOP + FINIAL_RADIUS * 0.85;
-        profile.push([
-            FINIAL_RADIUS * libm::sinf(angle),
-            center - FINIAL_RADIUS * libm::cosf(angle),
-        ]);
+        profile.push([FINIAL_RADIUS * libm::sinf(angle), center - FINIAL_RADIUS * libm::cosf(angle)]);
     }
     let first = mesh.positions.len() as u32;
     for [radius, height] in &profile {
         for side in 0..SIDES {
             let angle = TAU * side as f32 / SIDES as f32;
-            mesh.positions.push(Vec3::new(
-                radius * libm::sinf(angle),
-                *height,
-                radius * libm::cosf(angle),
-            ));
+            mesh.positions.push(Vec3::new(radius * libm::sinf(angle), *height, radius * libm::cosf(angle)));
         }
     }
     let tip = mesh.positions.len() as u32;
-    mesh.positions
-        .push(Vec3::new(0.0, POLE_TOP + FINIAL_RADIUS * 1.85, 0.0));
+    mesh.positions.push(Vec3::new(0.0, POLE_TOP + FINIAL_RADIUS * 1.85, 0.0));
     for ring in 0..profile.len() as u32 {
         for side in 0..SIDES as u32 {
             let next = (side + 1) % SIDES as u32;
@@ -218,8 +174,7 @@ fn pole(mesh: &mut Mesh) {
                 continue;
             }
             let [high, high_next] = [low, low_next].map(|index| index + SIDES as u32);
-            mesh.indices
-                .extend([low, low_next, high, high, low_next, high_next]);
+            mesh.indices.extend([low, low_next, high, high, low_next, high_next]);
         }
     }
 }
@@ -252,10 +207,7 @@ fn bunting() -> Vec<u8> {
     let dark = |x: f32, y: f32| {
         let wedge = x + (y - 0.5).abs() * 0.9;
         let from_ring = (Vec2::new(x, y) - Vec2::new(0.98, 0.5)).length();
-        wedge < 0.5
-            || (0.56..0.6).contains(&wedge)
-            || (0.17..0.225).contains(&from_ring)
-            || from_ring < 0.08
+        wedge < 0.5 || (0.56..0.6).contains(&wedge) || (0.17..0.225).contains(&from_ring) || from_ring < 0.08
     };
     let mut pixels = Vec::new();
     for row in 0..HEIGHT {
@@ -265,10 +217,7 @@ fn bunting() -> Vec<u8> {
                 let at = |pixel: u32, sample: u32| {
                     (pixel as f32 + (sample as f32 + 0.5) / SAMPLES as f32) / HEIGHT as f32
                 };
-                cover += f32::from(u8::from(dark(
-                    at(column, sample % SAMPLES),
-                    at(row, sample / SAMPLES),
-                )));
+                cover += f32::from(u8::from(dark(at(column, sample % SAMPLES), at(row, sample / SAMPLES))));
             }
             cover /= (SAMPLES * SAMPLES) as f32;
             let edge = column < 3 || row < 2 || column >= WIDTH - 2 || row >= HEIGHT - 2;
@@ -325,15 +274,9 @@ mod tests {
         assert_eq!(frames.len(), 120);
         let step = |a: usize, b: usize, c: usize| {
             let frame = |index: usize| &frames[index % frames.len()].positions;
-            let moves = frame(a)
-                .iter()
-                .zip(frame(b))
-                .map(|(a, b)| a.distance(*b))
-                .fold(0.0, f32::max);
+            let moves = frame(a).iter().zip(frame(b)).map(|(a, b)| a.distance(*b)).fold(0.0, f32::max);
             let turns = frame(a).iter().zip(frame(b)).zip(frame(c));
-            let turns = turns
-                .map(|((a, b), c)| (*c - *b * 2.0 + *a).length())
-                .fold(0.0, f32::max);
+            let turns = turns.map(|((a, b), c)| (*c - *b * 2.0 + *a).length()).fold(0.0, f32::max);
             (moves, turns)
         };
         let (mut moves, mut turns) = (0.0_f32, 0.0_f32);
@@ -344,9 +287,7 @@ mod tests {
         let (seam_moves, seam_turns) = [118, 119]
             .map(|frame| step(frame, frame + 1, frame + 2))
             .into_iter()
-            .fold((0.0_f32, 0.0_f32), |(moves, turns), (a, b)| {
-                (moves.max(a), turns.max(b))
-            });
+            .fold((0.0_f32, 0.0_f32), |(moves, turns), (a, b)| (moves.max(a), turns.max(b)));
         println!(
             "largest step {moves:.4} m, at the seam {seam_moves:.4}; change of step {turns:.4}, at the seam {seam_turns:.4}"
         );
@@ -357,13 +298,8 @@ mod tests {
     #[test]
     fn another_rate_samples_the_same_flight() {
         let (slow, fast) = (flag(15.0), flag(30.0));
-        let (Motion::Vertices(slow), Motion::Vertices(fast)) =
-            (&slow.clips[0].motion, &fast.clips[0].motion);
+        let (Motion::Vertices(slow), Motion::Vertices(fast)) = (&slow.clips[0].motion, &fast.clips[0].motion);
         assert_eq!(slow.len() * 2, fast.len());
-        assert!(
-            slow.iter()
-                .enumerate()
-                .all(|(index, frame)| *frame == fast[2 * index])
-        );
+        assert!(slow.iter().enumerate().all(|(index, frame)| *frame == fast[2 * index]));
     }
 }

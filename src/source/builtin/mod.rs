@@ -6,10 +6,8 @@ mod cloth;
 mod flag;
 
 /// Name and description of each built-in source.
-pub const ALL: &[(&str, &str)] = &[(
-    "flag",
-    "a cloth flag in gusting wind, on a pole: one looping clip of 4 seconds",
-)];
+pub const ALL: &[(&str, &str)] =
+    &[("flag", "a cloth flag in gusting wind, on a pole: one looping clip of 4 seconds")];
 
 /// Frame rate where none is asked for.
 pub const DEFAULT_FPS: f64 = 30.0;
@@ -51,11 +49,7 @@ pub fn make(name: &str, fps: Option<f64>) -> Result<Source, Error> {
         "flag" => Ok(flag::flag(fps)),
         _ => Err(Error::Unknown {
             found: name.to_owned(),
-            known: ALL
-                .iter()
-                .map(|(name, _)| *name)
-                .collect::<Vec<_>>()
-                .join(", "),
+            known: ALL.iter().map(|(name, _)| *name).collect::<Vec<_>>().join(", "),
         }),
     }
 }
