@@ -29,12 +29,12 @@ fn scenes() -> Vec<String> {
     names
 }
 
-/// At most 320×180, in the scene's own shape.
+/// At most 256×144, in the scene's own shape.
 fn golden_size(scene: &Path) -> String {
     let value: serde_json::Value = serde_json::from_slice(&fs::read(scene).unwrap()).unwrap();
     let side = |index: usize, default: u64| value["size"][index].as_u64().unwrap_or(default) as f64;
     let (width, height) = (side(0, 1280), side(1, 720));
-    let scale = (320.0 / width).min(180.0 / height);
+    let scale = (256.0 / width).min(144.0 / height);
     format!("{}x{}", (width * scale).round(), (height * scale).round())
 }
 
