@@ -239,10 +239,16 @@ impl Scene {
     /// The view at `time_seconds`, for a picture of `size` pixels; without a camera of its own it
     /// frames `bounds`.
     pub fn view(&self, bounds: Bounds, size: UVec2, time_seconds: f64) -> View {
+        let camera = self.camera.unwrap_or_else(|| framing(bounds, size));
+        let mut light = self.light;
+        if self.camera.is_none() && light.haze_metres > 0.0 {
+            // What is framed is to be seen, however far back the camera had to go.
+            light.haze_metres = light.haze_metres.max(camera.eye.distance(camera.target) * 4.0);
+        }
         View {
-            camera: self.camera.unwrap_or_else(|| framing(bounds, size)),
+            camera,
             size,
-            light: self.light,
+            light,
             ground: self.ground,
             time_seconds,
             settings: self.settings,
