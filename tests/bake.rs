@@ -115,7 +115,7 @@ fn broken_sources_are_refused_with_clip_frame_and_element() {
         Settings { encoding: Encoding::Float16, ..set },
     );
     assert!(matches!(error, Error::Value { element: 0, .. }), "{error:?}");
-    let error = bake(&|source| drop(frames(source)[4].positions.pop()), set);
+    let error = bake(&|source| frames(source)[4].positions.truncate(9), set);
     assert!(matches!(error, Error::Count { frame: 4, what: "positions", .. }), "{error:?}");
     let error = bake(&|source| source.clips.clear(), set);
     assert!(matches!(error, Error::Empty("clips")), "{error:?}");

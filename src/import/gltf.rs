@@ -19,8 +19,21 @@ const MAX_UV_SETS: u32 = 8;
 /// Reads all primitives of all meshes, one after another.
 pub(super) fn read(bytes: &[u8], folder: &Path, path: &Path, options: &Options) -> Result<MeshFile, Error> {
     let refused = |message: String| Error::Mesh { message, path: path.to_owned() };
-    let parsed = gltf::Gltf::from_slice(bytes).map_err(|error| refused(error.to_string()))?;
-    let gltf::Gltf { document, blob } = parsed;
+    let (json, blob) = split(bytes).map_err(&refused)?;
+    let root: gltf::json::Root =
+        gltf::json::deserialize::from_slice(json).map_err(|error| refused(error.to_string()))?;
+    // The crate's own validation looks positions up before it checks that they are there.
+    for (mesh, primitive) in
+        root.meshes.iter().flat_map(|mesh| mesh.primitives.iter().map(move |p| (mesh, p)))
+    {
+        let accessors = root.accessors.len();
+        if let Some(index) = primitive.attributes.values().find(|index| index.value() >= accessors) {
+            let name = mesh.name.as_deref().unwrap_or("");
+            let index = index.value();
+            return Err(refused(format!("mesh {name:?} uses accessor {index}, there are {accessors}")));
+        }
+    }
+    let document = Document::from_json(root).map_err(|error| refused(error.to_string()))?;
     let reader = Reader { folder, path, options, buffers: buffers(&document, blob, folder, path, options)? };
     let mut file = MeshFile {
         is_gltf: true,
@@ -47,6 +60,37 @@ pub(super) fn read(bytes: &[u8], folder: &Path, path: &Path, options: &Options) 
     reader.materials(&document, &mut file)?;
     finish(&mut file);
     Ok(file)
+}
+
+/// JSON and binary chunk of a GLB file; all of a glTF file is JSON.
+fn split(bytes: &[u8]) -> Result<(&[u8], Option<Vec<u8>>), String> {
+    if !bytes.starts_with(b"glTF") {
+        return Ok((bytes, None));
+    }
+    let word = |at: usize| {
+        let word = bytes.get(at..at + 4).and_then(|word| word.try_into().ok());
+        word.map(u32::from_le_bytes).ok_or_else(|| format!("the file ends at byte {}", bytes.len()))
+    };
+    if word(4)? != 2 {
+        return Err(format!("binary glTF of version {}, expected 2", word(4)?));
+    }
+    if word(8)? as usize != bytes.len() {
+        return Err(format!("the file has {} bytes, its header says {}", bytes.len(), word(8)?));
+    }
+    let chunk = |at: usize, kind: &[u8; 4]| {
+        let length = word(at)? as usize;
+        let found = bytes.get(at + 4..at + 8).unwrap_or_default();
+        if found != kind {
+            let (found, kind) = (found.escape_ascii(), kind.escape_ascii());
+            return Err(format!("a chunk of kind \"{found}\" at byte {at}, expected \"{kind}\""));
+        }
+        let end = at.saturating_add(8).saturating_add(length);
+        bytes.get(at + 8..end).ok_or_else(|| format!("a chunk of {length} bytes at byte {at} is cut"))
+    };
+    let json = chunk(12, b"JSON")?;
+    let rest = 20 + json.len();
+    let binary = if rest < bytes.len() { Some(chunk(rest, b"BIN\0")?.to_vec()) } else { None };
+    Ok((json, binary))
 }
 
 fn buffers(
@@ -101,6 +145,13 @@ impl Reader<'_> {
         let Some(positions) = primitive.get(&Semantic::Positions) else {
             return Err(self.value(&format!("{at}/attributes"), "no POSITION", "positions"));
         };
+        for (semantic, accessor) in primitive.attributes() {
+            if accessor.count() != positions.count() {
+                let pointer = format!("{at}/attributes/{}", semantic.to_string());
+                let expected = format!("{}, as many as positions", positions.count());
+                return Err(self.value(&pointer, accessor.count(), expected));
+            }
+        }
         let base = file.mesh.positions.len();
         check_vertices(base as u64 + positions.count() as u64, self.path, self.options)?;
         let positions = self.floats(&positions, Dimensions::Vec3)?;
@@ -113,10 +164,6 @@ impl Reader<'_> {
                 continue;
             };
             let uvs = self.floats(&accessor, Dimensions::Vec2)?;
-            if uvs.len() / 2 != count {
-                let pointer = format!("/accessors/{}/count", accessor.index());
-                return Err(self.value(&pointer, uvs.len() / 2, format!("{count}, as many as positions")));
-            }
             let name = format!("TEXCOORD_{set}");
             let index =
                 file.uv_sets.iter().position(|known| known.name == name).unwrap_or(file.uv_sets.len());

@@ -245,14 +245,7 @@ impl Scene {
             // What is framed is to be seen, however far back the camera had to go.
             light.haze_metres = light.haze_metres.max(camera.eye.distance(camera.target) * 4.0);
         }
-        View {
-            camera,
-            size,
-            light,
-            ground: self.ground,
-            time_seconds,
-            settings: self.settings,
-        }
+        View { camera, size, light, ground: self.ground, time_seconds, settings: self.settings }
     }
 }
 
