@@ -102,6 +102,7 @@ fn buffers(
 ) -> Result<Vec<Vec<u8>>, Error> {
     let mut blob = blob;
     let mut buffers = Vec::new();
+    let mut total = 0;
     for buffer in document.buffers() {
         let bytes = match buffer.source() {
             gltf::buffer::Source::Bin => blob.take().ok_or_else(|| Error::Value {
@@ -120,9 +121,20 @@ fn buffers(
                 path: path.to_owned(),
             });
         }
+        total += bytes.len() as u64;
+        check_total("bytes of all buffers", total, path, options)?;
         buffers.push(bytes);
     }
     Ok(buffers)
+}
+
+/// One file may be named many times: the limit of one file holds for all that is read from it.
+fn check_total(what: &'static str, found: u64, path: &Path, options: &Options) -> Result<(), Error> {
+    let limit = options.limits.file_bytes;
+    if found > limit {
+        return Err(Error::TooLarge { what, found, limit, path: path.to_owned() });
+    }
+    Ok(())
 }
 
 struct Reader<'a> {
@@ -300,16 +312,17 @@ impl Reader<'_> {
 
     fn materials(&self, document: &Document, file: &mut MeshFile) -> Result<(), Error> {
         // Images that nothing shows are not opened.
-        let mut places: Vec<Option<u32>> = vec![None; document.images().count()];
+        let mut places: Vec<Option<Option<u32>>> = vec![None; document.images().count()];
         for material in document.materials() {
             let pbr = material.pbr_metallic_roughness();
             let mut base_color_image = None;
             if let Some(info) = pbr.base_color_texture() {
-                let image = info.texture().source();
-                if places[image.index()].is_none() {
-                    places[image.index()] = self.image(&image, file)?;
-                }
-                base_color_image = places[image.index()];
+                let image = info.texture().source().index();
+                base_color_image = match places[image] {
+                    Some(place) => place,
+                    None => self.image(document, image, file)?,
+                };
+                places[image] = Some(base_color_image);
             }
             file.materials.push(Material {
                 name: material.name().unwrap_or_default().to_owned(),
@@ -323,12 +336,13 @@ impl Reader<'_> {
         Ok(())
     }
 
-    fn image(&self, image: &gltf::Image<'_>, file: &mut MeshFile) -> Result<Option<u32>, Error> {
-        let data = match image.source() {
-            gltf::image::Source::Uri { uri, .. } => {
-                resolve::uri(self.folder, self.path, uri, &self.options.limits)?
-            }
-            gltf::image::Source::View { view, .. } => {
+    fn image(&self, document: &Document, index: usize, file: &mut MeshFile) -> Result<Option<u32>, Error> {
+        // The crate's own accessor panics on an image without its type or its source.
+        let image = &document.as_json().images[index];
+        let view = image.buffer_view.and_then(|view| document.views().nth(view.value()));
+        let data = match (&image.uri, view) {
+            (Some(uri), None) => resolve::uri(self.folder, self.path, uri, &self.options.limits)?,
+            (None, Some(view)) => {
                 let buffer = self.buffers.get(view.buffer().index()).map_or(&[][..], |buffer| &buffer[..]);
                 let end = view.offset().checked_add(view.length()).filter(|end| *end <= buffer.len());
                 let Some(end) = end else {
@@ -341,13 +355,18 @@ impl Reader<'_> {
                 };
                 buffer[view.offset()..end].to_vec()
             }
+            (uri, view) => {
+                let found = (uri.is_some(), view.is_some());
+                return Err(self.value(&format!("/images/{index}"), found, "either a uri or a bufferView"));
+            }
         };
+        let total = file.images.iter().map(|image| image.data.len() as u64).sum::<u64>() + data.len() as u64;
+        check_total("bytes of all images", total, self.path, self.options)?;
         let mime_type = match &data[..] {
             [0x89, b'P', b'N', b'G', ..] => "image/png",
             [0xff, 0xd8, 0xff, ..] => "image/jpeg",
             _ => {
-                file.warnings
-                    .push(format!("image {} is neither PNG nor JPEG and is left out", image.index()));
+                file.warnings.push(format!("image {index} is neither PNG nor JPEG and is left out"));
                 return Ok(None);
             }
         };
