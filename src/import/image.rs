@@ -110,7 +110,11 @@ fn png(bytes: &[u8], path: &Path, limits: &Limits) -> Result<Picture, Error> {
     let mut data = vec![0; needed];
     reader.next_frame(&mut data).map_err(refused)?;
     let info = reader.info();
-    let tagged_srgb = info.srgb.is_some() || info.gama_chunk.is_some_and(|gamma| gamma.into_value() < 0.99);
+    let tagged_srgb = info.srgb.is_some()
+        || info.icc_profile.is_some()
+        || info.gama_chunk.is_some_and(|gamma| gamma.into_value() < 0.99);
+    let frame = info.uncompressed_latin1_text.iter().find(|text| text.keyword == "Frame");
+    let scene_frame = frame.and_then(|frame| frame.text.trim().parse().ok());
     // Grey is taken for all three channels, alpha is not read.
     let rgb = if channels >= 3 { [0, 1, 2] } else { [0; 3] };
     let pixels = match depth {
@@ -125,7 +129,7 @@ fn png(bytes: &[u8], path: &Path, limits: &Limits) -> Result<Picture, Error> {
             data.chunks_exact(channels).map(|pixel| rgb.map(|channel| pixel[channel])).collect(),
         ),
     };
-    Ok(Picture { size, pixels, tagged_srgb, scene_frame: None })
+    Ok(Picture { size, pixels, tagged_srgb, scene_frame })
 }
 
 fn exr(bytes: &[u8], path: &Path, limits: &Limits) -> Result<Picture, Error> {
@@ -177,6 +181,11 @@ fn exr(bytes: &[u8], path: &Path, limits: &Limits) -> Result<Picture, Error> {
         let names: Vec<_> = layer.channel_data.list.iter().map(|channel| channel.name.to_string()).collect();
         return Err(refused(format!("found channels {}, expected R, G and B", names.join(", "))));
     };
+    // A channel with fewer samples than pixels would be read past its end.
+    let samples = size.x as usize * size.y as usize;
+    if [r, g, b].iter().any(|channel| channel.len() != samples) {
+        return Err(refused("expected as many samples in every channel as pixels".to_owned()));
+    }
     let pixels = match (r, g, b) {
         (FlatSamples::F16(r), FlatSamples::F16(g), FlatSamples::F16(b)) => Pixels::Half(
             (0..r.len()).map(|at| [r[at], g[at], b[at]].map(exr::prelude::f16::to_bits)).collect(),
@@ -189,4 +198,101 @@ fn exr(bytes: &[u8], path: &Path, limits: &Limits) -> Result<Picture, Error> {
         }
     };
     Ok(Picture { size, pixels, tagged_srgb: false, scene_frame })
+}
+
+#[cfg(test)]
+mod tests {
+    use std::panic;
+
+    use exr::prelude::WritableImage as _;
+
+    use super::*;
+
+    const SIZE: UVec2 = uvec2(5, 3);
+
+    fn picture() -> Vec<u8> {
+        let mut bytes = Vec::new();
+        {
+            let mut encoder = png::Encoder::new(&mut bytes, SIZE.x, SIZE.y);
+            encoder.set_color(png::ColorType::Rgb);
+            encoder.set_depth(png::BitDepth::Sixteen);
+            encoder.add_text_chunk("Frame".to_owned(), "12".to_owned()).unwrap();
+            let mut writer = encoder.write_header().unwrap();
+            writer.write_image_data(&(0..90).collect::<Vec<u8>>()).unwrap();
+        }
+        bytes
+    }
+
+    fn floats(compression: exr::prelude::Compression) -> Vec<u8> {
+        let mut bytes = Cursor::new(Vec::new());
+        let channels = exr::prelude::SpecificChannels::rgb(|at: exr::prelude::Vec2<usize>| {
+            (
+                half::f16::from_f32(0.25),
+                half::f16::from_f32(at.x() as f32),
+                half::f16::from_f32(at.y() as f32),
+            )
+        });
+        let encoding = exr::prelude::Encoding { compression, ..Default::default() };
+        let layer = exr::prelude::Layer::new(
+            (SIZE.x as usize, SIZE.y as usize),
+            exr::prelude::LayerAttributes::named("vat"),
+            encoding,
+            channels,
+        );
+        exr::prelude::Image::from_layer(layer).write().non_parallel().to_buffered(&mut bytes).unwrap();
+        bytes.into_inner()
+    }
+
+    fn try_read(bytes: &[u8], what: &str) -> Result<Picture, Error> {
+        let result = panic::catch_unwind(|| {
+            let picture =
+                read(bytes, Path::new("a"), &Limits { image_pixels: 1 << 20, ..Limits::default() })?;
+            picture.value(picture.size - 1);
+            Ok(picture)
+        });
+        result.unwrap_or_else(|_| panic!("panics: {what}"))
+    }
+
+    #[test]
+    fn channels_come_in_the_order_of_their_names_and_rows_from_the_top() {
+        let exr = try_read(&floats(exr::prelude::Compression::ZIP16), "whole").unwrap();
+        assert_eq!(exr.value(uvec2(3, 2)), DVec3::new(0.25, 3.0, 2.0));
+        let png = try_read(&picture(), "whole").unwrap();
+        assert_eq!((png.size, png.scene_frame), (SIZE, Some(12)));
+        let first = f64::from(u16::from_be_bytes([30, 31])) / 65535.0;
+        assert_eq!(png.value(uvec2(0, 1)).x, first);
+    }
+
+    /// Each byte in turn, its checksum put right where the format has one.
+    #[test]
+    fn no_single_wrong_byte_panics() {
+        let crc = |bytes: &[u8]| {
+            !bytes.iter().fold(u32::MAX, |crc, byte| {
+                (0..8).fold(crc ^ u32::from(*byte), |crc, _| {
+                    (crc >> 1) ^ if crc & 1 == 1 { 0xedb8_8320 } else { 0 }
+                })
+            })
+        };
+        let png = picture();
+        let zip = floats(exr::prelude::Compression::ZIP16);
+        let plain = floats(exr::prelude::Compression::Uncompressed);
+        let mut refused = 0;
+        for (name, whole) in [("PNG", &png), ("EXR", &zip), ("plain EXR", &plain)] {
+            for at in 0..whole.len() {
+                for value in [0, 1, 2, 3, 16, 0x7f, 0x80, 0xff, whole[at] ^ 1, whole[at] ^ 0x40] {
+                    let mut bytes = whole.clone();
+                    bytes[at] = value;
+                    if name == "PNG" && (16..29).contains(&at) {
+                        let sum = crc(&bytes[12..29]);
+                        bytes[29..33].copy_from_slice(&sum.to_be_bytes());
+                    }
+                    refused += u32::from(try_read(&bytes, &format!("{name}: byte {at} = {value}")).is_err());
+                }
+            }
+            for length in 0..whole.len() {
+                let _ = try_read(&whole[..length], &format!("{name} of {length} bytes"));
+            }
+        }
+        assert!(refused > 1000, "{refused}");
+    }
 }
