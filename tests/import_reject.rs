@@ -36,6 +36,10 @@ impl Export {
         self.load_with(&Options::default())
     }
 
+    fn error(&self) -> Error {
+        self.load().map(|asset| asset.warnings.clone()).unwrap_err()
+    }
+
     fn load_with(&self, options: &Options) -> Result<throng::asset::Asset, Error> {
         import::load(self.folder.path(), options)
     }
@@ -60,15 +64,12 @@ const EXR: &str = "wave_vat.exr";
 
 #[test]
 fn missing_files_are_named() {
-    for (name, what) in [(GLB, "mesh"), (PNG, "position picture")] {
+    for (name, what) in [(GLB, "mesh"), (PNG, "position picture"), (JSON, "remap_info JSON")] {
         let Some(export) = Export::new("wave/png16_packed") else { return };
         fs::remove_file(export.path(name)).unwrap();
-        let error = export.load().unwrap_err();
+        let error = export.error();
         assert!(matches!(&error, Error::Missing { what: found, .. } if found.starts_with(what)), "{error:?}");
     }
-    let Some(export) = Export::new("wave/png16_packed") else { return };
-    fs::remove_file(export.path(JSON)).unwrap();
-    assert!(matches!(export.load(), Err(Error::Unknown { .. })));
     let empty = tempfile::tempdir().unwrap();
     assert!(matches!(import::load(empty.path(), &Options::default()), Err(Error::Unknown { .. })));
     let nowhere = empty.path().join("nowhere");
@@ -79,7 +80,7 @@ fn missing_files_are_named() {
 fn two_candidates_are_listed() {
     let Some(export) = Export::new("wave/png16_packed") else { return };
     fs::copy(export.path(JSON), export.path("other-remap_info.json")).unwrap();
-    let error = export.load().unwrap_err();
+    let error = export.error();
     assert!(
         matches!(&error, Error::Ambiguous { found, .. } if found.contains("other-remap_info.json")),
         "{error:?}"
@@ -99,7 +100,7 @@ fn truncated_and_corrupt_files_are_refused() {
         for part in [0, 1, 3, 50, 90] {
             let Some(export) = Export::new(variant) else { return };
             export.edit(name, |bytes| bytes.truncate(bytes.len() * part / 100));
-            let error = export.load().map(|_| ()).unwrap_err();
+            let error = export.error();
             println!("{name} cut to {part} %: {error}");
             let sort = match &error {
                 Error::Json { .. } | Error::Unknown { .. } => "json",
@@ -125,12 +126,28 @@ fn pictures_of_another_size_are_refused_with_both_sizes() {
     let Some(export) = Export::new("wave/png16_packed") else { return };
     let picture = image::open(export.path(PNG)).unwrap();
     picture.resize_exact(1024, 64, image::imageops::FilterType::Triangle).save(export.path(PNG)).unwrap();
-    let error = export.load().unwrap_err();
-    assert!(matches!(&error, Error::NoLookup { found, .. } if found.contains("1024×64")), "{error:?}");
+    let error = export.error();
+    assert!(
+        matches!(&error, Error::PictureSize { width: 1024, height: 64, expected, .. } if expected.contains("625×64")),
+        "{error:?}"
+    );
+    let Some(export) = Export::new("wave/exr16_packed_wrapped") else { return };
+    let half = image::ImageBuffer::<image::Rgb<u16>, _>::new(128, 256);
+    fs::remove_file(export.path(EXR)).unwrap();
+    half.save(export.path(PNG)).unwrap();
+    let error = export.error();
+    assert!(
+        matches!(&error, Error::PictureSize { width: 128, height: 256, expected, .. } if expected.contains("256×256")),
+        "{error:?}"
+    );
     // A frame short.
     let Some(export) = Export::new("wave/png16_separate_fbx") else { return };
     image::open(export.path(PNG)).unwrap().crop_imm(0, 0, 625, 31).save(export.path(PNG)).unwrap();
-    assert!(export.load().is_err());
+    assert!(matches!(export.load(), Err(Error::PictureSize { width: 625, height: 31, .. })));
+    // Half the frames that the picture has.
+    let Some(export) = Export::new("wave/png16_packed") else { return };
+    export.replace(JSON, "\"Frames\": 32", "\"Frames\": 16");
+    assert!(matches!(export.load(), Err(Error::PictureSize { width: 625, height: 64, .. })));
     // Normals of another size.
     let Some(export) = Export::new("wave/png8_separate") else { return };
     image::open(export.path("wave_vnrm.png"))
@@ -156,7 +173,7 @@ fn absurd_sizes_are_refused_before_memory_is_taken() {
         bytes[29..33].copy_from_slice(&checksum.to_be_bytes());
     });
     let begun = Instant::now();
-    let error = export.load().unwrap_err();
+    let error = export.error();
     assert!(
         matches!(error, Error::TooLarge { .. } | Error::Picture { .. }) && begun.elapsed() < big,
         "{error:?}"
@@ -167,7 +184,7 @@ fn absurd_sizes_are_refused_before_memory_is_taken() {
         bytes[at + 8..at + 16].copy_from_slice(&[0xff, 0xff, 0xff, 0x3f, 0xff, 0xff, 0xff, 0x3f]);
     });
     let begun = Instant::now();
-    let error = export.load().unwrap_err();
+    let error = export.error();
     assert!(
         matches!(error, Error::TooLarge { .. } | Error::Picture { .. }) && begun.elapsed() < big,
         "{error:?}"

@@ -96,7 +96,11 @@ pub struct Limits {
 
 impl Default for Limits {
     fn default() -> Self {
-        Self { file_bytes: 2 << 30, image_pixels: 1 << 28, vertices: 1 << 24 }
+        Self {
+            file_bytes: 2 << 30, // Positions and normals of as many texels as the largest texture has.
+            image_pixels: 1 << 27,
+            vertices: 1 << 24,
+        }
     }
 }
 

@@ -19,6 +19,8 @@ pub(super) struct Motion<'a> {
     /// Unit normal of an element, where the files have normals.
     pub(super) normal: Option<&'a dyn Fn(u32, u32) -> Vec3>,
     pub(super) is_gltf: bool,
+    /// Largest distance between neighbouring values of a texel, metres.
+    pub(super) step: f64,
     /// First frame of the scene's timeline, where the picture says it.
     pub(super) scene_start: Option<i64>,
 }
@@ -59,43 +61,85 @@ impl Motion<'_> {
         vertices.map(|(rest, element)| (rest.as_dvec3() + (self.offset)(*element, frame)).as_vec3()).collect()
     }
 
-    /// Mean angle between the normals of these triangles and those stored for `frame`, degrees.
-    fn disagreement(&self, positions: &[Vec3], normal: &dyn Fn(u32, u32) -> Vec3, frame: u32) -> f64 {
-        let normals = self.stored.angle_weighted_normals(positions);
-        let angles = normals.iter().zip(&self.stored.elements).map(|(made, element)| {
+    /// Mean angle between these normals, one per vertex, and those stored for `frame`, degrees.
+    fn disagreement(&self, made: &[Vec3], normal: &dyn Fn(u32, u32) -> Vec3, frame: u32) -> f64 {
+        let angles = made.iter().zip(&self.stored.elements).map(|(made, element)| {
             let cosine = made.dot(normal(*element, frame)).clamp(-1.0, 1.0);
             f64::from(cosine).acos()
         });
-        (angles.sum::<f64>() / normals.len() as f64).to_degrees()
+        (angles.sum::<f64>() / made.len() as f64).to_degrees()
     }
 
-    fn largest_offset(&self, frame: u32) -> f64 {
-        self.stored.elements.iter().map(|element| (self.offset)(*element, frame).length()).fold(0.0, f64::max)
+    /// Mean angle over the frames between the normals of the triangles and those stored, degrees.
+    fn disagreement_in_motion(&self, rest: &[Vec3], normal: &dyn Fn(u32, u32) -> Vec3) -> f64 {
+        let step = self.frames.div_ceil(MAX_COMPARED).max(1) as usize;
+        let frames = (0..self.frames).step_by(step);
+        let count = frames.len() as f64;
+        let angles = frames.map(|frame| {
+            let made = self.stored.angle_weighted_normals(&self.posed(rest, frame));
+            self.disagreement(&made, normal, frame)
+        });
+        angles.sum::<f64>() / count
+    }
+
+    /// How far a vertex is from rest where the mesh is stored at `frame`, metres.
+    fn largest_preview(&self, frame: u32) -> f64 {
+        self.stored
+            .elements
+            .iter()
+            .map(|element| (self.preview)(*element, frame).length())
+            .fold(0.0, f64::max)
+    }
+
+    /// The frame that the exporter's glTF writer stores: the preview stands at scene time 0, wrapped into
+    /// the frames. `None` where the timeline's beginning is not known.
+    fn written_at(&self) -> Option<u32> {
+        let start = self.scene_start?;
+        u32::try_from((-start).rem_euclid(i64::from(self.frames))).ok()
     }
 
     /// The frame whose normals are those of the stored triangles; its offsets are taken away, if what is
-    /// left then explains the normals of the other frames better than the stored positions do.
+    /// left then explains the normals of all frames better than the stored positions do.
     fn by_normals(&self, normal: &dyn Fn(u32, u32) -> Vec3, remarks: &mut Remarks) -> Vec<Vec3> {
-        let fits =
-            (0..self.frames).map(|frame| (self.disagreement(&self.stored.positions, normal, frame), frame));
-        let (fit, frame) =
-            fits.fold((f64::INFINITY, 0), |best, next| if next.0 < best.0 { next } else { best });
+        let made = self.stored.angle_weighted_normals(&self.stored.positions);
+        let fits: Vec<f64> = (0..self.frames).map(|frame| self.disagreement(&made, normal, frame)).collect();
+        let (mut fit, mut frame) = (f64::INFINITY, 0);
+        for (candidate, angle) in (0..).zip(&fits) {
+            if *angle < fit {
+                (fit, frame) = (*angle, candidate);
+            }
+        }
+        // Of frames that fit alike, the one that the exporter is known to write.
+        if self.is_gltf
+            && let Some(written) = self.written_at()
+            && alike(fits[written as usize], fit)
+        {
+            (fit, frame) = (fits[written as usize], written);
+        }
+        let wrong = self.largest_preview(frame);
         let repaired = self.without(frame);
-        let step = self.frames.div_ceil(MAX_COMPARED).max(1) as usize;
-        let mean = |rest: &[Vec3]| {
-            let frames = (0..self.frames).step_by(step);
-            let count = frames.len() as f64;
-            frames.map(|frame| self.disagreement(&self.posed(rest, frame), normal, frame)).sum::<f64>()
-                / count
-        };
-        let (with, without) = (mean(&repaired), mean(&self.stored.positions));
-        if without <= with {
+        let with = self.disagreement_in_motion(&repaired, normal);
+        let without = self.disagreement_in_motion(&self.stored.positions, normal);
+        if alike(with, without) && wrong <= 2.0 * self.step {
+            remarks.assumptions.push(format!(
+                "the mesh is stored at rest: it is that of frame {frame}, which has no offsets; its normals fit all \
+                 frames to {without:.2}° in the mean"
+            ));
+            return self.stored.positions.clone();
+        }
+        if alike(with, without) {
+            remarks.warnings.push(format!(
+                "normals cannot tell which frame the mesh is stored at: they fit to {with:.2}° in the mean with the \
+                 offsets of frame {frame} taken away, to {without:.2}° with the mesh as it is"
+            ));
+            return self.by_default(remarks);
+        }
+        if without < with {
             remarks.assumptions.push(format!(
                 "the mesh is stored at rest: its normals fit all frames to {without:.2}° in the mean"
             ));
             return self.stored.positions.clone();
         }
-        let wrong = self.largest_offset(frame);
         remarks.assumptions.push(format!(
             "the mesh is stored at frame {frame}, not at rest: its normals fit that frame to {fit:.2}° in the mean; with \
              that frame's offsets taken away all frames fit to {with:.2}°, else to {without:.2}° (and up to {wrong:.3} m off)"
@@ -103,16 +147,14 @@ impl Motion<'_> {
         repaired
     }
 
-    /// Without normals the timeline tells, else the exporter's habit.
+    /// Where normals do not tell, the timeline does, else the exporter's habit.
     fn by_default(&self, remarks: &mut Remarks) -> Vec<Vec3> {
         if !self.is_gltf {
             remarks.assumptions.push("the mesh is stored at rest, as FBX exports are".to_owned());
             return self.stored.positions.clone();
         }
-        // The preview that the glTF writer applies stands at scene time 0, wrapped into the frames.
-        if let Some(start) = self.scene_start {
-            let frame = u32::try_from((-start).rem_euclid(i64::from(self.frames))).unwrap_or(0);
-            let wrong = self.largest_offset(frame);
+        if let (Some(frame), Some(start)) = (self.written_at(), self.scene_start) {
+            let wrong = self.largest_preview(frame);
             remarks.assumptions.push(format!(
                 "the mesh is stored at frame {frame}, as the exporter does for a timeline that begins at {start} (said by \
                  the picture); its offsets, up to {wrong:.3} m, are taken away"
@@ -120,11 +162,16 @@ impl Motion<'_> {
             return self.without(frame);
         }
         let last = self.frames - 1;
-        let wrong = self.largest_offset(last);
+        let wrong = self.largest_preview(last);
         remarks.warnings.push(format!(
-            "without normals the mesh's frame cannot be found: frame {last} is assumed, the exporter's habit for glTF; if \
-             parts sit wrong (by up to {wrong:.3} m), give --mesh-frame"
+            "the mesh's frame cannot be found: frame {last} is assumed, the exporter's habit for glTF; if parts sit \
+             wrong (by up to {wrong:.3} m), give --mesh-frame"
         ));
         self.without(last)
     }
+}
+
+/// Angles between which nothing can be decided, degrees: the difference is that of noise.
+fn alike(a: f64, b: f64) -> bool {
+    (a - b).abs() <= 0.02 + 0.02 * a.min(b)
 }

@@ -65,7 +65,9 @@ pub(super) fn read(text: &[u8], path: &Path) -> Result<Remap, Error> {
         }
     }
     remap.frames = reader.frames(&bounds["Frames"], "/os-remap/Frames", &mut remap.warnings)?;
-    if bounds.get("Position").is_some_and(|position| *position != serde_json::json!([0, 0, 0])) {
+    if bounds.get("Position").is_some_and(|position| {
+        reader.vector(position, "/os-remap/Position", &mut Vec::new()).ok() != Some(DVec3::ZERO)
+    }) {
         remap.warnings.push("os-remap/Position is not used: the mesh is read in its own space".to_owned());
     }
     if let Some(animations) = value["animations"].as_object() {
@@ -73,6 +75,8 @@ pub(super) fn read(text: &[u8], path: &Path) -> Result<Remap, Error> {
             remap.clips.push(reader.clip(name, clip, &mut remap.warnings)?);
         }
     }
+    // The reader sorts by name; frames are the better order.
+    remap.clips.sort_by_key(|clip| (clip.start, clip.end));
     for (key, _) in value.as_object().into_iter().flatten() {
         if key != "os-remap" && key != "animations" {
             remap.warnings.push(format!("{key:?} in the JSON file is not used"));
@@ -152,11 +156,11 @@ impl Reader<'_> {
     }
 }
 
-/// The text with commas before `}` and `]` blanked, outside of strings.
+/// The text with commas between a value and `}` or `]` blanked, outside of strings.
 fn without_trailing_commas(text: &[u8]) -> Vec<u8> {
     let mut repaired = text.to_vec();
     let (mut in_string, mut escaped) = (false, false);
-    let mut comma = None;
+    let (mut comma, mut before) = (None, b'{');
     for (at, byte) in text.iter().enumerate() {
         if in_string {
             in_string = escaped || *byte != b'"';
@@ -164,16 +168,17 @@ fn without_trailing_commas(text: &[u8]) -> Vec<u8> {
             continue;
         }
         match byte {
+            byte if byte.is_ascii_whitespace() => continue,
             b'"' => (in_string, comma) = (true, None),
-            b',' => comma = Some(at),
+            b',' => comma = (!b"{[,".contains(&before)).then_some(at),
             b'}' | b']' => {
                 if let Some(comma) = comma.take() {
                     repaired[comma] = b' ';
                 }
             }
-            byte if byte.is_ascii_whitespace() => {}
             _ => comma = None,
         }
+        before = *byte;
     }
     repaired
 }

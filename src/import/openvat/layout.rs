@@ -6,16 +6,19 @@
 //! wrap 1   frame 0 …
 //! ```
 
+use std::collections::{HashMap, HashSet};
 use std::path::Path;
 
-use glam::{DVec3, UVec2, Vec2, uvec2};
+use glam::{DVec3, UVec2, Vec2, Vec3, uvec2};
 
 use super::super::Error;
 use super::super::image::Picture;
-use super::super::mesh::UvSet;
+use super::super::mesh::MeshFile;
+use crate::bounds::Bounds;
 
-/// A lookup further from a texel's centre than this belongs to another picture.
-const MAX_OFF_CENTER: f32 = 0.25;
+/// A lookup further from a texel's centre than this belongs to another picture: one of twice the size is a
+/// quarter off.
+const MAX_OFF_CENTER: f32 = 0.24;
 /// A lookup further off than this is worth a warning.
 const WORTH_A_WARNING: f32 = 0.01;
 
@@ -31,11 +34,23 @@ pub(super) struct Layout {
     pub(super) wraps: u32,
 }
 
+/// Where the parts come from, for messages.
+#[derive(Clone, Copy)]
+pub(super) struct Paths<'a> {
+    pub(super) mesh: &'a Path,
+    pub(super) picture: &'a Path,
+}
+
 impl Layout {
-    /// Finds the UV set whose values are texel centres; the last one that is.
-    pub(super) fn find(uv_sets: &[UvSet], size: UVec2, frames: u32, mesh: &Path) -> Result<Self, Error> {
+    /// Finds the UV set whose values are texel centres: one that says so in its name, else the last.
+    pub(super) fn find(file: &MeshFile, size: UVec2, frames: u32, paths: Paths<'_>) -> Result<Self, Error> {
         let mut complaints = Vec::new();
-        for (uv_set, set) in uv_sets.iter().enumerate().rev() {
+        let uv_sets = &file.uv_sets;
+        let (named, others): (Vec<usize>, _) =
+            (0..uv_sets.len()).rev().partition(|set| uv_sets[*set].name == "VAT_UV");
+        let order: Vec<usize> = named.into_iter().chain(others).collect();
+        for uv_set in &order {
+            let set = &uv_sets[*uv_set];
             match lookup(&set.uvs, size, frames) {
                 Ok((slots, off_center)) => {
                     let mut warnings = Vec::new();
@@ -45,15 +60,61 @@ impl Layout {
                             set.name
                         ));
                     }
-                    let wraps = slots.iter().max().map_or(1, |slot| slot / size.x + 1);
-                    return Ok(Self { width: size.x, frames, slots, uv_set, warnings, wraps });
+                    let columns = slots.iter().max().map_or(1, |last| last + 1);
+                    let distinct = slots.iter().collect::<HashSet<_>>().len();
+                    if distinct < columns as usize {
+                        warnings.push(format!(
+                            "no vertex looks at {} of the {columns} columns of texels",
+                            columns as usize - distinct
+                        ));
+                    }
+                    let wraps = (columns - 1) / size.x + 1;
+                    let layout = Self { width: size.x, frames, slots, uv_set: *uv_set, warnings, wraps };
+                    return layout.without_collisions(&file.mesh.positions, &set.name, paths.mesh);
                 }
                 Err(complaint) => complaints.push(format!("{}: {complaint}", set.name)),
             }
         }
+        // A picture that was resized: the size that the coordinates were made for can still be told.
+        let meant = order
+            .iter()
+            .find_map(|set| made_for(&uv_sets[*set].uvs, frames).map(|meant| (&uv_sets[*set].name, meant)));
+        if let Some((name, meant)) = meant {
+            return Err(Error::PictureSize {
+                width: size.x,
+                height: size.y,
+                expected: format!(
+                    "the mesh's lookup coordinates ({name}) are for a picture of {}×{}",
+                    meant.x, meant.y
+                ),
+                path: paths.picture.to_owned(),
+            });
+        }
         let found = if complaints.is_empty() { "it has no UV map".to_owned() } else { complaints.join("; ") };
         let found = format!("{found}; the picture is {}×{}, with {frames} frames", size.x, size.y);
-        Err(Error::NoLookup { found, path: mesh.to_owned() })
+        Err(Error::NoLookup { found, path: paths.mesh.to_owned() })
+    }
+
+    /// Vertices that share a column are copies of one; where they are apart, coordinates were rounded
+    /// together.
+    fn without_collisions(mut self, positions: &[Vec3], name: &str, mesh: &Path) -> Result<Self, Error> {
+        let tolerance = Bounds::of_points(positions.iter().copied()).size().max_element() * 1e-5;
+        let mut first: HashMap<u32, Vec3> = HashMap::new();
+        let apart = self.slots.iter().zip(positions).filter(|(slot, position)| {
+            first.entry(**slot).or_insert(**position).distance(**position) > tolerance
+        });
+        let (apart, vertices) = (apart.count(), positions.len());
+        if apart * 100 > vertices {
+            let found = format!("{name}: {apart} of {vertices} vertices look at the texel of another");
+            return Err(Error::NoLookup { found, path: mesh.to_owned() });
+        }
+        if apart > 0 {
+            self.warnings.push(format!(
+                "{apart} of {vertices} vertices look at the texel of another: the lookup coordinates ({name}) were \
+                 rounded"
+            ));
+        }
+        Ok(self)
     }
 
     /// Texel of a slot in a frame.
@@ -84,13 +145,15 @@ impl Layout {
     pub(super) fn check_height(&self, picture: &Picture, packed: bool, path: &Path) -> Result<(), Error> {
         let (size, rows) = (picture.size, self.rows());
         let single = self.wraps == 1 && (size.y == self.frames || (packed && size.y == 2 * self.frames));
-        let wrapped = size.y.is_power_of_two() && size.y >= rows * if packed { 2 } else { 1 };
+        let wrapped = size.x.is_power_of_two()
+            && size.y.is_power_of_two()
+            && size.y >= rows * if packed { 2 } else { 1 };
         if single || wrapped {
             return Ok(());
         }
         let (frames, doubled) = (self.frames, self.frames * 2);
         let expected = format!(
-            "{frames} frames need a height of {frames}, {doubled} with packed normals, or a power of two"
+            "{frames} frames need a height of {frames}, {doubled} with packed normals, or powers of two"
         );
         Err(Error::PictureSize { width: size.x, height: size.y, expected, path: path.to_owned() })
     }
@@ -125,9 +188,20 @@ fn lookup(uvs: &[Vec2], size: UVec2, frames: u32) -> Result<(Vec<u32>, f32), Str
         }
         slots.push(texel.y / frames * size.x + texel.x);
     }
-    let distinct: std::collections::HashSet<_> = slots.iter().collect();
-    if slots.len() > 8 && distinct.len() == 1 {
-        return Err("all vertices point at one texel".to_owned());
-    }
     Ok((slots, off_center))
+}
+
+/// The picture size whose texel centres these coordinates are: a row of one texel per vertex, or powers of
+/// two.
+fn made_for(uvs: &[Vec2], frames: u32) -> Option<UVec2> {
+    let distinct = uvs.iter().map(|uv| uv.to_array().map(f32::to_bits)).collect::<HashSet<_>>().len();
+    let columns = u32::try_from(distinct).ok()?;
+    let single = [1, 2].map(|halves| uvec2(columns, frames.saturating_mul(halves)));
+    let powers = (6..=13).flat_map(|x| (6..=13).map(move |y| uvec2(1 << x, 1 << y)));
+    single.into_iter().chain(powers).find(|size| {
+        // An exact fit alone: this is a guess, and guesses should be sure.
+        lookup(uvs, *size, frames).is_ok_and(|(slots, off_center)| {
+            off_center < WORTH_A_WARNING && slots.iter().collect::<HashSet<_>>().len() == distinct
+        })
+    })
 }

@@ -4,6 +4,8 @@
 //! Texels are taken over bit for bit where they are fixed point or half floats: the file's axes (Z up) are
 //! turned by exchanging channels and mirroring the range, never by arithmetic on texels.
 
+use std::cell::RefCell;
+use std::collections::HashMap;
 use std::path::Path;
 
 use glam::{DVec3, Vec3};
@@ -12,7 +14,6 @@ use super::image::{self, Picture, Pixels};
 use super::{Error, MeshFrame, MissingNormals, Options, mesh};
 use crate::asset::{Animation, Asset, Parts};
 use crate::bounds::Bounds;
-use crate::clip::{Clip, LoopMode};
 use crate::material::Material;
 use crate::mesh::Mesh;
 use crate::vat::encoding::{Remap, encode_position};
@@ -21,16 +22,16 @@ use crate::vat::normals::encode_normal;
 use crate::vat::{Encoding, Mode, Normals, PositionSpace, TexelFormat, Texels};
 
 mod basis;
+mod clips;
 mod files;
 mod json;
 mod layout;
+mod range;
 
 use files::Files;
 pub(super) use files::sniff;
 use layout::{Layout, normal_at};
-
-/// What most of the exporter's engine kits play at where nothing is said.
-const DEFAULT_FPS: f64 = 30.0;
+use range::Used;
 
 /// Z up to Y up, right-handed both.
 fn y_up(v: DVec3) -> DVec3 {
@@ -51,7 +52,8 @@ pub(super) fn load(path: &Path, options: &Options) -> Result<Asset, Error> {
         &options.limits,
     )?;
     let file = mesh::read(&folder, &mesh, options)?;
-    let layout = Layout::find(&file.uv_sets, picture.size, remap.frames, &mesh)?;
+    let layout =
+        Layout::find(&file, picture.size, remap.frames, layout::Paths { mesh: &mesh, picture: &positions })?;
     let mut parts = Remarked { assumptions, warnings: remap.warnings.clone() };
     parts.warnings.extend(file.warnings.iter().chain(&layout.warnings).cloned());
     let packed = normals.is_none() && layout.is_packed(&picture);
@@ -78,12 +80,10 @@ pub(super) fn load(path: &Path, options: &Options) -> Result<Asset, Error> {
     }
     parts.assumptions.push(layout_said(&layout, &picture, &file.uv_sets[layout.uv_set].name));
     check_finite(&layout, &picture, &positions)?;
-    let absolute = is_absolute(&layout, &picture);
-    if absolute {
-        parts
-            .assumptions
-            .push("texels are offsets in metres (absolute values): some are outside 0..1".to_owned());
-    }
+    let used = Used::of(&layout, &picture);
+    let absolute = used.is_absolute(&picture, &remap, &mut parts);
+    used.check_range(absolute, &remap, &remap_path, &mut parts)?;
+    let step = used.step(absolute, &picture, &remap, &mut parts);
     let offset = |slot: u32, frame: u32| {
         let value = picture.value(layout.texel(slot, frame));
         y_up(if absolute { value } else { remap.min + value * (remap.max - remap.min) })
@@ -111,6 +111,7 @@ pub(super) fn load(path: &Path, options: &Options) -> Result<Asset, Error> {
         preview: &preview,
         normal: source.is_there().then_some(&stored_normal as &dyn Fn(u32, u32) -> Vec3),
         is_gltf: file.is_gltf,
+        step,
         scene_start,
     };
     if let MeshFrame::Frame(frame) = options.mesh_frame
@@ -149,11 +150,11 @@ pub(super) fn load(path: &Path, options: &Options) -> Result<Asset, Error> {
                 parts
                     .assumptions
                     .push("the files have no normals: made from the triangles of every frame".to_owned());
-                (Normals::Texture16, Some(pack.normals(&computed_normals(&rest, layout.frames, &offset))))
+                (Normals::Texture16, Some(pack.normals(&computed_normals(&rest, &offset))))
             }
         }
     };
-    let clips = clips(&remap, options, scene_start, &name(&mesh), &remap_path, &mut parts)?;
+    let clips = clips::clips(&remap, options, scene_start, &name(&mesh), &remap_path, &mut parts)?;
     let materials = if file.materials.is_empty() { vec![clay()] } else { file.materials };
     for primitive in &mut rest.primitives {
         primitive.material = primitive.material.or(Some(0));
@@ -192,6 +193,7 @@ fn clay() -> Material {
     Material { name: "clay".to_owned(), base_color, double_sided: true, ..Material::default() }
 }
 
+#[derive(Default)]
 struct Remarked {
     assumptions: Vec<String>,
     warnings: Vec<String>,
@@ -230,18 +232,6 @@ fn check_finite(layout: &Layout, picture: &Picture, path: &Path) -> Result<(), E
         }
     }
     Ok(())
-}
-
-fn is_absolute(layout: &Layout, picture: &Picture) -> bool {
-    if matches!(picture.pixels, Pixels::Unorm8(_) | Pixels::Unorm16(_)) {
-        return false;
-    }
-    (0..layout.frames).any(|frame| {
-        layout.slots.iter().any(|slot| {
-            let value = picture.value(layout.texel(*slot, frame));
-            value.min_element() < 0.0 || value.max_element() > 1.0
-        })
-    })
 }
 
 /// Where normals are, if anywhere.
@@ -362,75 +352,19 @@ fn pack_positions(
     (encoding, Remap::new(y_up(remap.min).as_vec3(), y_up(remap.max).as_vec3()), texels)
 }
 
-/// Vertex normals of the decoded triangles: by element and frame.
-fn computed_normals(
-    rest: &Mesh,
-    frames: u32,
-    offset: &dyn Fn(u32, u32) -> DVec3,
-) -> impl Fn(u32, u32) -> Vec3 {
-    let mut by_frame: Vec<std::collections::HashMap<u32, Vec3>> = Vec::new();
-    for frame in 0..frames {
-        let vertices = rest.positions.iter().zip(&rest.elements);
-        let posed: Vec<Vec3> =
-            vertices.map(|(rest, element)| (rest.as_dvec3() + offset(*element, frame)).as_vec3()).collect();
-        let normals = rest.angle_weighted_normals(&posed);
-        by_frame.push(rest.elements.iter().copied().zip(normals).collect());
-    }
-    move |element, frame| by_frame[frame as usize].get(&element).copied().unwrap_or(Vec3::Y)
-}
-
-fn clips(
-    remap: &json::Remap,
-    options: &Options,
-    scene_start: Option<i64>,
-    mesh: &str,
-    path: &Path,
-    parts: &mut Remarked,
-) -> Result<Vec<Clip>, Error> {
-    let said = options.fps.unwrap_or(DEFAULT_FPS);
-    let whose = if options.fps.is_some() { "given" } else { "assumed" };
-    if remap.clips.is_empty() {
-        parts.assumptions.push(format!("the files do not say a frame rate: {said} frames a second {whose}"));
-        parts.assumptions.push("all frames are one clip that loops".to_owned());
-        let name = mesh.rsplit_once('.').map_or(mesh, |(stem, _)| stem).to_owned();
-        let (frame_count, loop_mode) = (remap.frames, LoopMode::Loop);
-        return Ok(vec![Clip { name, first_frame: 0, frame_count, fps: said, loop_mode }]);
-    }
-    // Frames are those of the scene's timeline; where it begins only the picture may say.
-    let last = remap.clips.iter().map(|clip| clip.end).max().unwrap_or(1);
-    let said_start = scene_start.and_then(|start| u32::try_from(start).ok()).filter(|start| *start > 0);
-    let mut first = said_start.unwrap_or(1);
-    if said_start.is_none() && last > remap.frames {
-        first = remap.clips.iter().map(|clip| clip.start).min().unwrap_or(1);
-        parts.warnings.push(format!(
-            "clips go to frame {last}, there are {}: the timeline is taken to begin at frame {first}",
-            remap.frames
-        ));
-    }
-    let mut clips = Vec::new();
-    for clip in &remap.clips {
-        let range = clip.start.checked_sub(first).zip(clip.end.checked_sub(first));
-        let Some((start, end)) = range.filter(|(_, end)| *end < remap.frames) else {
-            return Err(Error::Value {
-                pointer: format!("/animations/{}", clip.name),
-                found: format!("frames {} to {}", clip.start, clip.end),
-                expected: format!("a range within the {} frames of the picture", remap.frames),
-                path: path.to_owned(),
-            });
-        };
-        if clip.fps.is_none() {
-            parts.assumptions.push(format!(
-                "clip {:?} does not say a frame rate: {said} frames a second {whose}",
-                clip.name
-            ));
+/// Vertex normals of the decoded triangles: by element and frame, frame after frame.
+fn computed_normals(rest: &Mesh, offset: &dyn Fn(u32, u32) -> DVec3) -> impl Fn(u32, u32) -> Vec3 {
+    let vertices: HashMap<u32, usize> = rest.elements.iter().copied().zip(0..).collect();
+    let current: RefCell<(Option<u32>, Vec<Vec3>)> = RefCell::default();
+    move |element, frame| {
+        let mut current = current.borrow_mut();
+        if current.0 != Some(frame) {
+            let vertices = rest.positions.iter().zip(&rest.elements);
+            let posed: Vec<Vec3> = vertices
+                .map(|(rest, element)| (rest.as_dvec3() + offset(*element, frame)).as_vec3())
+                .collect();
+            *current = (Some(frame), rest.angle_weighted_normals(&posed));
         }
-        clips.push(Clip {
-            name: clip.name.clone(),
-            first_frame: start,
-            frame_count: end - start + 1,
-            fps: clip.fps.unwrap_or(said),
-            loop_mode: clip.loop_mode,
-        });
+        vertices.get(&element).map_or(Vec3::Y, |vertex| current.1[*vertex])
     }
-    Ok(clips)
 }
