@@ -118,6 +118,8 @@ fn main() -> Result<(), Error> {
         };
         // Interleaved, and in another order each round: what disturbs one disturbs all.
         for turn in 0..COUNTS.len() {
+            // Backwards every other round: each comes after each of the others.
+            let turn = if round % 2 == 0 { turn } else { COUNTS.len() - turn };
             let case = (round + turn) % COUNTS.len();
             let time = frame(&gpu, &mut renderers[case], &attachments, &picture, &view)?;
             if round >= WARM_UP {
