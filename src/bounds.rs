@@ -13,10 +13,7 @@ pub struct Bounds {
 
 impl Bounds {
     /// The box that contains nothing: joining a point to it gives that point.
-    pub const EMPTY: Self = Self {
-        min: Vec3::INFINITY,
-        max: Vec3::NEG_INFINITY,
-    };
+    pub const EMPTY: Self = Self { min: Vec3::INFINITY, max: Vec3::NEG_INFINITY };
 
     /// The tightest box around `points`; [`Bounds::EMPTY`] when there are none.
     pub fn of_points(points: impl IntoIterator<Item = Vec3>) -> Self {
@@ -28,10 +25,7 @@ impl Bounds {
 
     /// The tightest box around both.
     pub fn union(self, other: Self) -> Self {
-        Self {
-            min: self.min.min(other.min),
-            max: self.max.max(other.max),
-        }
+        Self { min: self.min.min(other.min), max: self.max.max(other.max) }
     }
 
     /// Edge lengths, metres.

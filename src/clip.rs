@@ -2,9 +2,7 @@
 
 /// What happens at a clip's end.
 #[repr(u32)]
-#[derive(
-    Clone, Copy, Debug, Default, PartialEq, Eq, Hash, serde::Serialize, serde::Deserialize,
-)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, serde::Serialize, serde::Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum LoopMode {
     /// The frame after the last is the first; the cycle lasts `frame_count / fps`.
@@ -63,10 +61,6 @@ impl Clip {
 
     /// Time of a frame counted from the clip's first, seconds; 0 for a clip with fps 0.
     pub fn frame_seconds(&self, frame: f64) -> f64 {
-        if self.fps > 0.0 {
-            frame / self.fps
-        } else {
-            0.0
-        }
+        if self.fps > 0.0 { frame / self.fps } else { 0.0 }
     }
 }

@@ -24,9 +24,17 @@ pub mod random;
 pub mod vat;
 
 pub mod asset;
+pub mod bake;
+pub mod import;
+pub mod source;
 
 pub mod crowd;
+#[cfg(feature = "render")]
+pub mod gpu;
 #[cfg(feature = "render")]
 pub mod render;
 #[cfg(feature = "render")]
 pub mod scene;
+
+#[cfg(feature = "render")]
+pub mod capture;

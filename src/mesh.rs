@@ -45,17 +45,11 @@ impl Mesh {
     /// of the rest pose. Vertices of one element share their normal, so seams stay closed.
     /// A vertex without area gets +Y.
     pub fn angle_weighted_normals(&self, positions: &[Vec3]) -> Vec<Vec3> {
-        let element_count = self
-            .elements
-            .iter()
-            .max()
-            .map_or(0, |last| *last as usize + 1);
+        let element_count = self.elements.iter().max().map_or(0, |last| *last as usize + 1);
         let mut sums = vec![Vec3::ZERO; element_count];
         for triangle in self.indices.chunks_exact(3) {
             let corners = [0, 1, 2].map(|corner| positions[triangle[corner] as usize]);
-            let face = (corners[1] - corners[0])
-                .cross(corners[2] - corners[0])
-                .normalize_or_zero();
+            let face = (corners[1] - corners[0]).cross(corners[2] - corners[0]).normalize_or_zero();
             for corner in 0..3 {
                 let here = corners[corner];
                 let a = (corners[(corner + 1) % 3] - here).normalize_or_zero();

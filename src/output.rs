@@ -2,8 +2,23 @@
 
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
+use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use tempfile::{Builder, PersistError};
+
+/// Temporary files that are not renamed yet.
+static PENDING: Mutex<Vec<PathBuf>> = Mutex::new(Vec::new());
+
+/// Removes the temporary files of writes that are under way, for a program that ends at once, as on a
+/// signal. Writes that have not renamed their file wait for ever after.
+pub fn abandon() {
+    let pending = pending();
+    for path in pending.iter() {
+        // What is gone already is what is wanted.
+        std::fs::remove_file(path).ok();
+    }
+    std::mem::forget(pending);
+}
 
 /// Why an output is not there. An older file of that name is untouched.
 #[derive(Debug, thiserror::Error)]
@@ -37,14 +52,10 @@ pub enum Error {
 /// [`Error::Exists`], [`Error::NoFolder`].
 pub fn check(path: &Path, overwrite: bool) -> Result<(), Error> {
     if !folder(path).is_dir() {
-        return Err(Error::NoFolder {
-            path: path.to_owned(),
-        });
+        return Err(Error::NoFolder { path: path.to_owned() });
     }
     if !overwrite && path.symlink_metadata().is_ok() {
-        return Err(Error::Exists {
-            path: path.to_owned(),
-        });
+        return Err(Error::Exists { path: path.to_owned() });
     }
     Ok(())
 }
@@ -55,10 +66,7 @@ pub fn check(path: &Path, overwrite: bool) -> Result<(), Error> {
 /// [`Error`]; nothing is left behind.
 pub fn write(path: &Path, overwrite: bool, bytes: &[u8]) -> Result<(), Error> {
     check(path, overwrite)?;
-    let io = |source| Error::Io {
-        source,
-        path: path.to_owned(),
-    };
+    let io = |source| Error::Io { source, path: path.to_owned() };
     let mut builder = Builder::new();
     builder.prefix(".throng-").suffix(".tmp");
     #[cfg(unix)]
@@ -68,21 +76,24 @@ pub fn write(path: &Path, overwrite: bool, bytes: &[u8]) -> Result<(), Error> {
         builder.permissions(std::fs::Permissions::from_mode(0o666));
     }
     let mut file = builder.tempfile_in(folder(path)).map_err(io)?;
-    file.write_all(bytes).map_err(io)?;
-    file.as_file().sync_all().map_err(io)?;
-    if overwrite {
-        file.persist(path)
-            .map_err(|PersistError { error, .. }| io(error))?;
-    } else {
-        file.persist_noclobber(path)
-            .map_err(|PersistError { error, .. }| match error.kind() {
-                io::ErrorKind::AlreadyExists => Error::Exists {
-                    path: path.to_owned(),
-                },
-                _ => io(error),
-            })?;
+    let temporary = file.path().to_owned();
+    pending().push(temporary.clone());
+    let written = file.write_all(bytes).and_then(|()| file.as_file().sync_all());
+    let mut pending = pending();
+    pending.retain(|path| *path != temporary);
+    written.map_err(io)?;
+    let renamed = if overwrite { file.persist(path) } else { file.persist_noclobber(path) };
+    match renamed {
+        Ok(_) => Ok(()),
+        Err(PersistError { error, .. }) if !overwrite && error.kind() == io::ErrorKind::AlreadyExists => {
+            Err(Error::Exists { path: path.to_owned() })
+        }
+        Err(PersistError { error, .. }) => Err(io(error)),
     }
-    Ok(())
+}
+
+fn pending() -> MutexGuard<'static, Vec<PathBuf>> {
+    PENDING.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 fn folder(path: &Path) -> &Path {
@@ -103,33 +114,21 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("a");
         write(&path, false, b"old").unwrap();
-        assert!(matches!(
-            write(&path, false, b"new"),
-            Err(Error::Exists { .. })
-        ));
+        assert!(matches!(write(&path, false, b"new"), Err(Error::Exists { .. })));
         assert_eq!(fs::read(&path).unwrap(), b"old");
         write(&path, true, b"new").unwrap();
         assert_eq!(fs::read(&path).unwrap(), b"new");
-        assert_eq!(
-            fs::read_dir(folder.path()).unwrap().count(),
-            1,
-            "nothing is left behind"
-        );
+        assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 1, "nothing is left behind");
     }
 
     #[test]
     fn a_folder_that_is_missing_or_in_the_way_is_named() {
         let folder = tempfile::tempdir().unwrap();
         let missing = folder.path().join("no/such/a");
-        assert!(
-            matches!(write(&missing, true, b""), Err(Error::NoFolder { path }) if path == missing)
-        );
+        assert!(matches!(write(&missing, true, b""), Err(Error::NoFolder { path }) if path == missing));
         let in_the_way = folder.path().join("folder");
         fs::create_dir(&in_the_way).unwrap();
-        assert!(matches!(
-            write(&in_the_way, true, b""),
-            Err(Error::Io { .. })
-        ));
+        assert!(matches!(write(&in_the_way, true, b""), Err(Error::Io { .. })));
         assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 1);
     }
 

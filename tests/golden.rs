@@ -2,6 +2,7 @@
 //!
 //! `UPDATE_SNAPSHOTS=1 cargo test --test golden` writes the pictures; look at them before committing.
 #![cfg(feature = "app")]
+#![allow(clippy::unwrap_used, clippy::cast_possible_truncation, reason = "a test may panic")]
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -28,12 +29,12 @@ fn scenes() -> Vec<String> {
     names
 }
 
-/// At most 320×180, in the scene's own shape.
+/// At most 256×144, in the scene's own shape.
 fn golden_size(scene: &Path) -> String {
     let value: serde_json::Value = serde_json::from_slice(&fs::read(scene).unwrap()).unwrap();
     let side = |index: usize, default: u64| value["size"][index].as_u64().unwrap_or(default) as f64;
     let (width, height) = (side(0, 1280), side(1, 720));
-    let scale = (320.0 / width).min(180.0 / height);
+    let scale = (256.0 / width).min(144.0 / height);
     format!("{}x{}", (width * scale).round(), (height * scale).round())
 }
 
@@ -49,18 +50,12 @@ fn capture(name: &str, to: &Path) -> Option<()> {
         eprintln!("skipped: no adapter");
         return None;
     }
-    assert!(
-        output.status.success(),
-        "{name}: {}",
-        String::from_utf8_lossy(&output.stderr)
-    );
+    assert!(output.status.success(), "{name}: {}", String::from_utf8_lossy(&output.stderr));
     Some(())
 }
 
 fn pixels(path: &Path) -> RgbImage {
-    image::open(path)
-        .unwrap_or_else(|e| panic!("{}: {e}", path.display()))
-        .into_rgb8()
+    image::open(path).unwrap_or_else(|e| panic!("{}: {e}", path.display())).into_rgb8()
 }
 
 /// Pixels of which a channel differs by more than `levels`.
@@ -74,10 +69,7 @@ fn differing(a: &RgbImage, b: &RgbImage, levels: u8) -> usize {
 
 /// The goldens were drawn by this driver; others round edges differently.
 fn is_reference_driver() -> bool {
-    let output = Command::new(env!("CARGO_BIN_EXE_throng"))
-        .args(["doctor", "--json"])
-        .output()
-        .unwrap();
+    let output = Command::new(env!("CARGO_BIN_EXE_throng")).args(["doctor", "--json"]).output().unwrap();
     String::from_utf8_lossy(&output.stdout).contains("llvmpipe")
 }
 
@@ -87,11 +79,7 @@ fn every_scene_gives_its_golden() {
     let scratch = tempfile::tempdir().unwrap();
     let update = env::var_os("UPDATE_SNAPSHOTS").is_some();
     // On another driver an outline of one pixel may move; a limb that is wrong is more than that.
-    let (levels, allowed) = if is_reference_driver() {
-        (0, 0)
-    } else {
-        (12, 400)
-    };
+    let (levels, allowed) = if is_reference_driver() { (0, 0) } else { (12, 400) };
     let mut wrong = Vec::new();
     for name in scenes() {
         let golden = folder.join(format!("{name}.png"));
@@ -109,10 +97,7 @@ fn every_scene_gives_its_golden() {
         if count > allowed {
             let new: PathBuf = folder.join(format!("{name}.new.png"));
             fs::copy(&found, &new).unwrap();
-            wrong.push(format!(
-                "{name}: {count} pixels differ by more than {levels}: see {}",
-                new.display()
-            ));
+            wrong.push(format!("{name}: {count} pixels differ by more than {levels}: see {}", new.display()));
         }
     }
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
@@ -122,19 +107,12 @@ fn every_scene_gives_its_golden() {
 fn a_second_process_draws_the_same_bits() {
     let scratch = tempfile::tempdir().unwrap();
     for name in ["one", "ring"] {
-        let (first, second) = (
-            scratch.path().join("first.png"),
-            scratch.path().join("second.png"),
-        );
+        let (first, second) = (scratch.path().join("first.png"), scratch.path().join("second.png"));
         let Some(()) = capture(name, &first) else {
             return;
         };
         capture(name, &second);
-        assert_eq!(
-            fs::read(&first).unwrap(),
-            fs::read(&second).unwrap(),
-            "{name}"
-        );
+        assert_eq!(fs::read(&first).unwrap(), fs::read(&second).unwrap(), "{name}");
     }
 }
 
@@ -147,10 +125,7 @@ fn goldens_have_scenes_and_differ_from_each_other() {
         let Some(name) = file.strip_suffix(".png").filter(|name| !name.contains('.')) else {
             continue;
         };
-        assert!(
-            names.iter().any(|scene| scene == name),
-            "{file} has no scene"
-        );
+        assert!(names.iter().any(|scene| scene == name), "{file} has no scene");
         pictures.push((name.to_owned(), fs::read(entry.path()).unwrap()));
     }
     assert_eq!(pictures.len(), names.len(), "a scene has no golden");

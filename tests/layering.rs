@@ -1,4 +1,5 @@
 //! Modules name only the modules below them.
+#![allow(clippy::unwrap_used, clippy::cast_possible_truncation, reason = "a test may panic")]
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -12,36 +13,15 @@ const MAY_NAME: &[(&str, &[&str])] = &[
     ("output", &[]),
     ("random", &[]),
     ("vat", &["bounds", "clip"]),
-    (
-        "asset",
-        &["bounds", "clip", "material", "mesh", "output", "vat"],
-    ),
+    ("asset", &["bounds", "clip", "material", "mesh", "output", "vat"]),
     ("source", &["bounds", "clip", "material", "mesh", "random"]),
-    (
-        "import",
-        &[
-            "asset", "bounds", "clip", "material", "mesh", "source", "vat",
-        ],
-    ),
-    (
-        "bake",
-        &[
-            "asset", "bounds", "clip", "material", "mesh", "source", "vat",
-        ],
-    ),
+    ("import", &["asset", "bounds", "clip", "material", "mesh", "source", "vat"]),
+    ("bake", &["asset", "bounds", "clip", "material", "mesh", "source", "vat"]),
     ("crowd", &["clip", "random", "vat"]),
     ("gpu", &["vat"]),
-    (
-        "render",
-        &[
-            "asset", "bounds", "clip", "crowd", "gpu", "material", "mesh", "vat",
-        ],
-    ),
+    ("render", &["asset", "bounds", "clip", "crowd", "gpu", "material", "mesh", "vat"]),
     ("scene", &["asset", "bounds", "crowd", "gpu", "render"]),
-    (
-        "capture",
-        &["asset", "bounds", "gpu", "output", "render", "scene"],
-    ),
+    ("capture", &["asset", "bounds", "gpu", "output", "render", "scene"]),
 ];
 
 fn rust_files(path: &Path, found: &mut Vec<PathBuf>) {
@@ -58,11 +38,7 @@ fn rust_files(path: &Path, found: &mut Vec<PathBuf>) {
 fn named_modules(text: &str) -> impl Iterator<Item = &str> {
     text.split("crate::")
         .skip(1)
-        .map(|rest| {
-            rest.split(|c: char| !c.is_alphanumeric() && c != '_')
-                .next()
-                .unwrap()
-        })
+        .map(|rest| rest.split(|c: char| !c.is_alphanumeric() && c != '_').next().unwrap())
         .filter(|name| !name.is_empty())
 }
 
@@ -100,17 +76,10 @@ fn modules_name_only_the_modules_below_them() {
 fn imports_of_several_modules_at_once_are_not_used() {
     // `use crate::{a, b}` would hide from the test above what it names.
     let mut files = Vec::new();
-    rust_files(
-        &Path::new(env!("CARGO_MANIFEST_DIR")).join("src"),
-        &mut files,
-    );
+    rust_files(&Path::new(env!("CARGO_MANIFEST_DIR")).join("src"), &mut files);
     for file in files {
         let text = fs::read_to_string(&file).unwrap();
-        assert!(
-            !text.contains("crate::{"),
-            "{}: name one module per `use`",
-            file.display()
-        );
+        assert!(!text.contains("crate::{"), "{}: name one module per `use`", file.display());
     }
 }
 
@@ -122,10 +91,7 @@ fn files_stay_under_the_line_limit() {
         if root.join(folder).exists() {
             rust_files(&root.join(folder), &mut files);
         }
-        for file in files
-            .iter()
-            .filter(|file| file.extension().is_some_and(|e| e == "rs" || e == "wgsl"))
-        {
+        for file in files.iter().filter(|file| file.extension().is_some_and(|e| e == "rs" || e == "wgsl")) {
             let lines = fs::read_to_string(file).unwrap().lines().count();
             assert!(lines <= 600, "{}: {lines} lines", file.display());
         }

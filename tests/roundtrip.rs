@@ -1,4 +1,11 @@
 //! The asset file: what is written is read back, byte for byte, and readers that are not ours agree.
+#![allow(
+    clippy::unwrap_used,
+    clippy::cast_possible_truncation,
+    unreachable_pub,
+    dead_code,
+    reason = "a test may panic"
+)]
 
 mod vat_glb;
 
@@ -24,18 +31,15 @@ fn decode(bytes: &Bytes) -> Asset {
 /// Every encoding with every kind of normals, in both spaces, with and without textures.
 fn shapes() -> impl Iterator<Item = Shape> {
     Encoding::ALL.iter().enumerate().flat_map(|(i, encoding)| {
-        Normals::ALL
-            .iter()
-            .enumerate()
-            .map(move |(j, normals)| Shape {
-                seed: (i * 10 + j) as u64,
-                encoding: *encoding,
-                normals: *normals,
-                space: PositionSpace::ALL[(i + j) % 2],
-                textured: j % 2 == 0,
-                primitives: 1 + (i + j) % 3,
-                ..Shape::default()
-            })
+        Normals::ALL.iter().enumerate().map(move |(j, normals)| Shape {
+            seed: (i * 10 + j) as u64,
+            encoding: *encoding,
+            normals: *normals,
+            space: PositionSpace::ALL[(i + j) % 2],
+            textured: j % 2 == 0,
+            primitives: 1 + (i + j) % 3,
+            ..Shape::default()
+        })
     })
 }
 
@@ -51,20 +55,18 @@ fn any_shape() -> impl Strategy<Value = Shape> {
         (1..40u32, 1..9u32, 8..64u32),
         names,
     )
-        .prop_map(
-            |(seed, encoding, normals, space, textured, primitives, grid, clip_names)| Shape {
-                seed,
-                encoding,
-                normals,
-                space,
-                textured,
-                primitives,
-                elements: grid.0,
-                frames: grid.1,
-                max_size: grid.2,
-                clip_names,
-            },
-        )
+        .prop_map(|(seed, encoding, normals, space, textured, primitives, grid, clip_names)| Shape {
+            seed,
+            encoding,
+            normals,
+            space,
+            textured,
+            primitives,
+            elements: grid.0,
+            frames: grid.1,
+            max_size: grid.2,
+            clip_names,
+        })
         .prop_filter("the elements fit", |shape| {
             let (elements, frames) = (shape.elements, shape.frames);
             throng::vat::grid::Grid::new(elements, frames, shape.max_size).is_ok()
@@ -137,10 +139,7 @@ fn many_vertices_take_wide_indices() {
             uvs: None,
             elements: vec![0; vertices],
             indices: vec![0, 1, vertices as u32 - 1],
-            primitives: vec![Primitive {
-                indices: 0..3,
-                material: None,
-            }],
+            primitives: vec![Primitive { indices: 0..3, material: None }],
         };
         let asset = Asset::new(parts).unwrap();
         let chunks = Chunks::of(&asset, Compression::None);
@@ -176,10 +175,7 @@ fn uncompressed_texels_and_images_are_slices_of_the_file() {
     let file = Bytes::from(glb::encode(&asset, Compression::None));
     let read = decode(&file);
     assert!(inside(&file, read.animation.positions.data()));
-    assert!(inside(
-        &file,
-        read.animation.normal_texels.as_ref().unwrap().data()
-    ));
+    assert!(inside(&file, read.animation.normal_texels.as_ref().unwrap().data()));
     assert!(inside(&file, &read.images[0].data));
     let file = Bytes::from(glb::encode(&asset, Compression::Zstd));
     assert!(!inside(&file, decode(&file).animation.positions.data()));
@@ -196,22 +192,15 @@ fn texels_of_a_file_on_disk_lie_in_its_mapping() {
     assert_eq!(read, asset);
     let data = read.animation.positions.data().as_ptr() as usize;
     let maps = fs::read_to_string("/proc/self/maps").unwrap();
-    let mapped = maps
-        .lines()
-        .filter(|line| line.ends_with("/a.vat.glb"))
-        .any(|line| {
-            let (range, _) = line.split_once(' ').unwrap();
-            let (start, end) = range.split_once('-').unwrap();
-            let number = |text| usize::from_str_radix(text, 16).unwrap();
-            (number(start)..number(end)).contains(&data)
-        });
+    let mapped = maps.lines().filter(|line| line.ends_with("/a.vat.glb")).any(|line| {
+        let (range, _) = line.split_once(' ').unwrap();
+        let (start, end) = range.split_once('-').unwrap();
+        let number = |text| usize::from_str_radix(text, 16).unwrap();
+        (number(start)..number(end)).contains(&data)
+    });
     assert!(mapped, "{data:x} is in no mapping of the file:\n{maps}");
     // Replacing the file leaves the asset in use as it is.
-    let other = Shape {
-        seed: 99,
-        ..Shape::default()
-    }
-    .asset();
+    let other = Shape { seed: 99, ..Shape::default() }.asset();
     glb::write(&other, &path, Compression::None, true).unwrap();
     assert_eq!(read, asset);
     assert_eq!(glb::read(&path).unwrap(), other);
@@ -219,23 +208,13 @@ fn texels_of_a_file_on_disk_lie_in_its_mapping() {
 
 #[test]
 fn zstandard_makes_smooth_texels_smaller() {
-    let mut parts = Shape {
-        elements: 64,
-        frames: 64,
-        max_size: 64,
-        ..Shape::default()
-    }
-    .parts();
+    let mut parts = Shape { elements: 64, frames: 64, max_size: 64, ..Shape::default() }.parts();
     let texels = &parts.animation.positions;
     let flat = vec![7; texels.data().len()];
-    parts.animation.positions =
-        throng::vat::Texels::new(texels.format(), texels.size(), flat).unwrap();
+    parts.animation.positions = throng::vat::Texels::new(texels.format(), texels.size(), flat).unwrap();
     let asset = Asset::new(parts).unwrap();
     let [plain, packed] = COMPRESSIONS.map(|compression| glb::encode(&asset, compression).len());
-    assert!(
-        packed + 64 * 64 * 8 < plain + 256,
-        "{packed} against {plain}"
-    );
+    assert!(packed + 64 * 64 * 8 < plain + 256, "{packed} against {plain}");
 }
 
 // Other readers.
@@ -248,10 +227,7 @@ fn another_gltf_reader_sees_the_mesh() {
         // Parses and validates.
         let gltf::Gltf { document, blob } = gltf::Gltf::from_slice(&file).unwrap();
         let blob = blob.unwrap();
-        assert_eq!(
-            document.extensions_used().collect::<Vec<_>>(),
-            ["THRONG_vertex_animation"]
-        );
+        assert_eq!(document.extensions_used().collect::<Vec<_>>(), ["THRONG_vertex_animation"]);
         assert_eq!(document.extensions_required().count(), 0);
         let node = document.default_scene().unwrap().nodes().next().unwrap();
         assert_eq!(node.name(), Some(asset.name.as_str()));
@@ -259,17 +235,9 @@ fn another_gltf_reader_sees_the_mesh() {
         assert_eq!(mesh.primitives().len(), asset.mesh.primitives.len());
         for (theirs, ours) in mesh.primitives().zip(&asset.mesh.primitives) {
             let reader = theirs.reader(|buffer| (buffer.index() == 0).then_some(&blob));
-            let positions: Vec<_> = reader
-                .read_positions()
-                .unwrap()
-                .map(glam::Vec3::from)
-                .collect();
+            let positions: Vec<_> = reader.read_positions().unwrap().map(glam::Vec3::from).collect();
             assert_eq!(positions, asset.mesh.positions);
-            let normals: Vec<_> = reader
-                .read_normals()
-                .unwrap()
-                .map(glam::Vec3::from)
-                .collect();
+            let normals: Vec<_> = reader.read_normals().unwrap().map(glam::Vec3::from).collect();
             assert_eq!(normals, asset.mesh.normals);
             let range = ours.indices.start as usize..ours.indices.end as usize;
             let indices: Vec<_> = reader.read_indices().unwrap().into_u32().collect();
@@ -279,14 +247,9 @@ fn another_gltf_reader_sees_the_mesh() {
             assert_eq!(uvs, asset.mesh.uvs);
             let bounds = theirs.bounding_box();
             let points = throng::bounds::Bounds::of_points(asset.mesh.positions.iter().copied());
-            assert_eq!(
-                (bounds.min, bounds.max),
-                (points.min.into(), points.max.into())
-            );
+            assert_eq!((bounds.min, bounds.max), (points.min.into(), points.max.into()));
 
-            let elements = theirs
-                .get(&gltf::Semantic::Extras("ELEMENT".to_owned()))
-                .unwrap();
+            let elements = theirs.get(&gltf::Semantic::Extras("ELEMENT".to_owned())).unwrap();
             assert_eq!(elements.data_type(), gltf::accessor::DataType::F32);
             assert_eq!(elements.dimensions(), gltf::accessor::Dimensions::Scalar);
             assert_eq!(elements.count(), asset.mesh.elements.len());
@@ -302,21 +265,14 @@ fn another_gltf_reader_sees_the_mesh() {
             let material = theirs.material();
             assert_eq!(material.index().map(|index| index as u32), ours.material);
             let Some(index) = ours.material else { continue };
-            let (pbr, ours) = (
-                material.pbr_metallic_roughness(),
-                &asset.materials[index as usize],
-            );
+            let (pbr, ours) = (material.pbr_metallic_roughness(), &asset.materials[index as usize]);
             assert_eq!(glam::Vec4::from(pbr.base_color_factor()), ours.base_color);
             assert_eq!(pbr.metallic_factor(), ours.metallic);
             assert_eq!(pbr.roughness_factor(), ours.roughness);
             assert_eq!(material.double_sided(), ours.double_sided);
-            assert_eq!(
-                pbr.base_color_texture().is_some(),
-                ours.base_color_image.is_some()
-            );
+            assert_eq!(pbr.base_color_texture().is_some(), ours.base_color_image.is_some());
             if let Some(texture) = pbr.base_color_texture() {
-                let gltf::image::Source::View { view, mime_type } =
-                    texture.texture().source().source()
+                let gltf::image::Source::View { view, mime_type } = texture.texture().source().source()
                 else {
                     panic!("the image is not in the file");
                 };
@@ -344,11 +300,7 @@ fn another_ktx2_reader_sees_the_texels() {
         let asset = shape.asset();
         for compression in COMPRESSIONS {
             let chunks = Chunks::of(&asset, compression);
-            let mut blobs = vec![(
-                "positions",
-                &asset.animation.positions,
-                position_format(shape.encoding),
-            )];
+            let mut blobs = vec![("positions", &asset.animation.positions, position_format(shape.encoding))];
             if let Some(texels) = &asset.animation.normal_texels {
                 blobs.push(("normalTexels", texels, normal_format(shape.normals)));
             }
@@ -357,10 +309,7 @@ fn another_ktx2_reader_sees_the_texels() {
                 let reader = ktx2::Reader::new(bytes).unwrap();
                 let header = reader.header();
                 assert_eq!(header.format, Some(format));
-                assert_eq!(
-                    [header.pixel_width, header.pixel_height],
-                    texels.size().to_array()
-                );
+                assert_eq!([header.pixel_width, header.pixel_height], texels.size().to_array());
                 assert_eq!([header.pixel_depth, header.layer_count], [0, 0]);
                 assert_eq!([header.face_count, header.level_count], [1, 1]);
                 assert_eq!(reader.transfer_function(), Some(TransferFunction::Linear));
@@ -392,13 +341,10 @@ fn another_ktx2_reader_sees_the_texels() {
 // The JSON Schema.
 
 fn schema() -> (Schemas, SchemaIndex) {
-    let path =
-        Path::new(env!("CARGO_MANIFEST_DIR")).join("docs/THRONG_vertex_animation.schema.json");
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("docs/THRONG_vertex_animation.schema.json");
     let text = fs::read_to_string(path).unwrap();
     let (mut schemas, mut compiler) = (Schemas::new(), Compiler::new());
-    compiler
-        .add_resource("extension", serde_json::from_str(&text).unwrap())
-        .unwrap();
+    compiler.add_resource("extension", serde_json::from_str(&text).unwrap()).unwrap();
     let index = compiler.compile("extension", &mut schemas).unwrap();
     (schemas, index)
 }
@@ -409,9 +355,7 @@ fn every_file_follows_the_schema() {
     for shape in shapes() {
         let chunks = Chunks::of(&shape.asset(), Compression::None);
         let extension = &chunks.json["extensions"]["THRONG_vertex_animation"];
-        schemas
-            .validate(extension, index)
-            .unwrap_or_else(|error| panic!("{error:#}"));
+        schemas.validate(extension, index).unwrap_or_else(|error| panic!("{error:#}"));
     }
 }
 
@@ -422,15 +366,9 @@ fn schema_and_reader_refuse_the_same_values() {
     let at = "/extensions/THRONG_vertex_animation";
     let refused = |chunks: &Chunks, why: &str| {
         let extension = chunks.json.pointer(at).unwrap();
-        assert!(
-            schemas.validate(extension, index).is_err(),
-            "the schema allows {why}"
-        );
+        assert!(schemas.validate(extension, index).is_err(), "the schema allows {why}");
         let file = chunks.file().into();
-        assert!(
-            glb::decode(&file, Path::new("a")).is_err(),
-            "the reader allows {why}"
-        );
+        assert!(glb::decode(&file, Path::new("a")).is_err(), "the reader allows {why}");
     };
     for (field, wrong) in [
         ("version", json!(2)),
@@ -457,50 +395,22 @@ fn schema_and_reader_refuse_the_same_values() {
         ("clips/0/loop", json!("forever")),
         ("producer", json!(["throng"])),
     ] {
-        refused(
-            &good.clone().set(&format!("{at}/{field}"), wrong.clone()),
-            &format!("{field}: {wrong}"),
-        );
+        refused(&good.clone().set(&format!("{at}/{field}"), wrong.clone()), &format!("{field}: {wrong}"));
     }
     let mut keys = 0;
-    for parent in [
-        "",
-        "/range",
-        "/grid",
-        "/positions",
-        "/bounds",
-        "/clips/0",
-        "/clips/0/bounds",
-    ] {
+    for parent in ["", "/range", "/grid", "/positions", "/bounds", "/clips/0", "/clips/0/bounds"] {
         let pointer = format!("{at}{parent}");
-        let object = |chunks: &Chunks| {
-            chunks
-                .json
-                .pointer(&pointer)
-                .unwrap()
-                .as_object()
-                .unwrap()
-                .clone()
-        };
+        let object = |chunks: &Chunks| chunks.json.pointer(&pointer).unwrap().as_object().unwrap().clone();
         let required = object(&good);
-        for key in required
-            .keys()
-            .filter(|key| !["assumptions", "warnings"].contains(&key.as_str()))
-        {
+        for key in required.keys().filter(|key| !["assumptions", "warnings"].contains(&key.as_str())) {
             let mut less = object(&good);
             less.remove(key);
-            refused(
-                &good.clone().set(&pointer, Value::Object(less)),
-                &format!("no {parent}/{key}"),
-            );
+            refused(&good.clone().set(&pointer, Value::Object(less)), &format!("no {parent}/{key}"));
             keys += 1;
         }
         let mut more = required;
         more.insert("surprise".to_owned(), json!(1));
-        refused(
-            &good.clone().set(&pointer, Value::Object(more)),
-            &format!("{parent}/surprise"),
-        );
+        refused(&good.clone().set(&pointer, Value::Object(more)), &format!("{parent}/surprise"));
     }
     assert!(keys >= 30, "{keys}");
 }
@@ -517,9 +427,7 @@ validator.validateBytes(file).then(report => console.log(JSON.stringify(report.i
 #[test]
 fn the_khronos_validator_finds_no_fault() {
     let Some(modules) = env::var_os("THRONG_GLTF_VALIDATOR").map(PathBuf::from) else {
-        eprintln!(
-            "skipped: THRONG_GLTF_VALIDATOR does not name a folder with the package gltf-validator"
-        );
+        eprintln!("skipped: THRONG_GLTF_VALIDATOR does not name a folder with the package gltf-validator");
         return;
     };
     let folder = tempfile::tempdir().unwrap();
@@ -537,16 +445,11 @@ fn the_khronos_validator_finds_no_fault() {
     };
     for (index, shape) in shapes().enumerate() {
         let found = issues(&glb::encode(&shape.asset(), COMPRESSIONS[index % 2]));
-        assert_eq!(
-            (&found["numErrors"], &found["numWarnings"]),
-            (&json!(0), &json!(0)),
-            "{found:#}"
-        );
+        assert_eq!((&found["numErrors"], &found["numWarnings"]), (&json!(0), &json!(0)), "{found:#}");
     }
     // It does look: a wrong box of positions is found.
     let mut parts: Parts = Shape::default().parts();
     parts.mesh.positions[0].x += 100.0;
-    let wrong =
-        Chunks::of(&Asset::new(parts).unwrap(), Compression::None).set("/accessors/0/max/0", 0.0);
+    let wrong = Chunks::of(&Asset::new(parts).unwrap(), Compression::None).set("/accessors/0/max/0", 0.0);
     assert_ne!(issues(&wrong.file())["numErrors"], 0);
 }

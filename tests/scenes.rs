@@ -1,5 +1,6 @@
 //! Scene files: the schema and the reader agree, and bad files are refused with what and where.
 #![cfg(feature = "render")]
+#![allow(clippy::unwrap_used, clippy::cast_possible_truncation, reason = "a test may panic")]
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -17,22 +18,15 @@ fn schema() -> (Schemas, SchemaIndex) {
     let mut schemas = Schemas::new();
     let text = fs::read_to_string(folder().join("scene.schema.json")).unwrap();
     let mut compiler = Compiler::new();
-    compiler
-        .add_resource("scene", serde_json::from_str(&text).unwrap())
-        .unwrap();
+    compiler.add_resource("scene", serde_json::from_str(&text).unwrap()).unwrap();
     let index = compiler.compile("scene", &mut schemas).unwrap();
     (schemas, index)
 }
 
 fn scene_files() -> Vec<PathBuf> {
-    let mut files: Vec<_> = fs::read_dir(folder())
-        .unwrap()
-        .flatten()
-        .map(|entry| entry.path())
-        .collect();
-    files.retain(|path| {
-        path.extension().is_some_and(|e| e == "json") && !path.ends_with("scene.schema.json")
-    });
+    let mut files: Vec<_> = fs::read_dir(folder()).unwrap().flatten().map(|entry| entry.path()).collect();
+    files
+        .retain(|path| path.extension().is_some_and(|e| e == "json") && !path.ends_with("scene.schema.json"));
     files.sort();
     assert!(files.len() >= 5, "{files:?}");
     files
@@ -43,32 +37,20 @@ fn every_scene_follows_the_schema_and_reads_back_the_same() {
     let (schemas, index) = schema();
     for path in scene_files() {
         let value: Value = serde_json::from_slice(&fs::read(&path).unwrap()).unwrap();
-        schemas
-            .validate(&value, index)
-            .unwrap_or_else(|e| panic!("{}: {e:#}", path.display()));
+        schemas.validate(&value, index).unwrap_or_else(|e| panic!("{}: {e:#}", path.display()));
         let scene = Scene::read(&path).unwrap();
         let written = serde_json::to_value(&scene).unwrap();
-        schemas
-            .validate(&written, index)
-            .unwrap_or_else(|e| panic!("{}: written: {e:#}", path.display()));
-        assert_eq!(
-            Scene::parse(written.to_string().as_bytes(), &path).unwrap(),
-            scene
-        );
+        schemas.validate(&written, index).unwrap_or_else(|e| panic!("{}: written: {e:#}", path.display()));
+        assert_eq!(Scene::parse(written.to_string().as_bytes(), &path).unwrap(), scene);
     }
 }
 
 #[test]
 fn scene_of_an_asset_follows_the_schema() {
     let (schemas, index) = schema();
-    let bounds = Bounds {
-        min: glam::Vec3::splat(-0.5),
-        max: glam::Vec3::new(0.5, 1.8, 0.5),
-    };
+    let bounds = Bounds { min: glam::Vec3::splat(-0.5), max: glam::Vec3::new(0.5, 1.8, 0.5) };
     let value = serde_json::to_value(Scene::of_asset("builtin:flag", bounds, 100)).unwrap();
-    schemas
-        .validate(&value, index)
-        .unwrap_or_else(|e| panic!("{e:#}"));
+    schemas.validate(&value, index).unwrap_or_else(|e| panic!("{e:#}"));
 }
 
 /// Wrong scenes: where the fault is. The schema must refuse what the reader refuses.
@@ -99,10 +81,7 @@ fn wrong_values_are_refused_by_reader_and_schema() {
             };
         }
         *at = wrong.clone();
-        assert!(
-            schemas.validate(&value, index).is_err(),
-            "the schema takes {pointer} = {wrong}"
-        );
+        assert!(schemas.validate(&value, index).is_err(), "the schema takes {pointer} = {wrong}");
         match Scene::parse(value.to_string().as_bytes(), Path::new("wrong.json")) {
             Err(Error::Value { pointer: found, .. }) => assert_eq!(found, pointer),
             other => panic!("{pointer} = {wrong}: {other:?}"),
@@ -110,9 +89,7 @@ fn wrong_values_are_refused_by_reader_and_schema() {
         checked += 1;
     }
     assert_eq!(checked, 11);
-    schemas
-        .validate(&good(), index)
-        .unwrap_or_else(|e| panic!("{e:#}"));
+    schemas.validate(&good(), index).unwrap_or_else(|e| panic!("{e:#}"));
 }
 
 #[test]
@@ -128,13 +105,7 @@ fn misspelt_fields_and_broken_text_are_refused() {
         r#"{"schema_version": 1, "crowds": [], "time_seconds": 1e400}"#,
     ] {
         let found = Scene::parse(text.as_bytes(), Path::new("wrong.json"));
-        assert!(
-            matches!(found, Err(Error::Json { .. })),
-            "{text}: {found:?}"
-        );
+        assert!(matches!(found, Err(Error::Json { .. })), "{text}: {found:?}");
     }
-    assert!(matches!(
-        Scene::read(Path::new("no-such-scene.json")),
-        Err(Error::Read { .. })
-    ));
+    assert!(matches!(Scene::read(Path::new("no-such-scene.json")), Err(Error::Read { .. })));
 }

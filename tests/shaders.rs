@@ -1,5 +1,6 @@
 //! Every shader composes, validates and translates; layouts, constants and signatures are those of Rust.
 #![cfg(feature = "render")]
+#![allow(clippy::unwrap_used, clippy::cast_possible_truncation, reason = "a test may panic")]
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::fs;
@@ -17,8 +18,8 @@ const ROOT: &str = env!("CARGO_MANIFEST_DIR");
 
 fn module(name: &str) -> (Module, ModuleInfo) {
     let source = shader::source(name);
-    let module = naga::front::wgsl::parse_str(&source)
-        .unwrap_or_else(|e| panic!("{}", e.emit_to_string(&source)));
+    let module =
+        naga::front::wgsl::parse_str(&source).unwrap_or_else(|e| panic!("{}", e.emit_to_string(&source)));
     let info = Validator::new(ValidationFlags::all(), Capabilities::all())
         .validate(&module)
         .unwrap_or_else(|e| panic!("{name}: {}", e.emit_to_string(&source)));
@@ -37,10 +38,8 @@ fn layouts_are_those_of_rust() {
             let Some((_, size, fields)) = LAYOUTS.iter().find(|(known, ..)| known == name) else {
                 continue;
             };
-            let wgsl: Vec<_> = members
-                .iter()
-                .map(|m| (m.name.as_deref().unwrap(), m.offset as usize))
-                .collect();
+            let wgsl: Vec<_> =
+                members.iter().map(|m| (m.name.as_deref().unwrap(), m.offset as usize)).collect();
             assert_eq!(&wgsl[..], *fields, "{entry}: {name}");
             assert_eq!(*span as usize, *size, "{entry}: {name}");
             unseen.remove(name.as_str());
@@ -87,25 +86,15 @@ fn entry_points_use_only_their_own_bindings() {
         used.insert(entry.name.as_str(), names);
     }
     println!("{used:#?}");
-    let sampled = |name: &str| {
-        used[name]
-            .iter()
-            .any(|n| n.contains("sampler") && n.contains("position"))
-    };
+    let sampled = |name: &str| used[name].iter().any(|n| n.contains("sampler") && n.contains("position"));
     assert!(!sampled("vs_soft"), "texel fetches need no sampler");
     assert!(sampled("vs_soft_sampled"));
     for (name, bindings) in &used {
         if name.starts_with("fs_") {
-            assert!(
-                !bindings.iter().any(|n| n.contains("position")),
-                "{name} reads positions"
-            );
+            assert!(!bindings.iter().any(|n| n.contains("position")), "{name} reads positions");
         }
         if name.starts_with("vs_soft") {
-            assert!(
-                !bindings.iter().any(|n| n.contains("base_color")),
-                "{name} reads colours"
-            );
+            assert!(!bindings.iter().any(|n| n.contains("base_color")), "{name} reads colours");
         }
     }
 }
@@ -135,64 +124,44 @@ fn every_entry_point_translates_to_every_language() {
                     .unwrap_or_else(|e| panic!("{at}: {e}"));
 
             let options = back::spv::Options::default();
-            let pipeline = back::spv::PipelineOptions {
-                shader_stage: chosen.0,
-                entry_point: chosen.1.clone(),
-            };
+            let pipeline =
+                back::spv::PipelineOptions { shader_stage: chosen.0, entry_point: chosen.1.clone() };
             let words = back::spv::write_vec(&module, &info, &options, Some(&pipeline))
                 .unwrap_or_else(|e| panic!("{at}: SPIR-V: {e}"));
             assert_eq!(words[0], 0x0723_0203, "{at}: SPIR-V magic");
 
             let mut hlsl = String::new();
-            let options = back::hlsl::Options {
-                shader_model: back::hlsl::ShaderModel::V6_0,
-                ..Default::default()
-            };
-            let pipeline = back::hlsl::PipelineOptions {
-                entry_point: Some(chosen.clone()),
-            };
+            let options =
+                back::hlsl::Options { shader_model: back::hlsl::ShaderModel::V6_0, ..Default::default() };
+            let pipeline = back::hlsl::PipelineOptions { entry_point: Some(chosen.clone()) };
             back::hlsl::Writer::new(&mut hlsl, &options, &pipeline)
                 .write(&module, &info, None)
                 .unwrap_or_else(|e| panic!("{at}: HLSL: {e}"));
-            assert!(
-                hlsl.contains(&entry.name),
-                "{at}: HLSL lost the entry point"
-            );
+            assert!(hlsl.contains(&entry.name), "{at}: HLSL lost the entry point");
 
             let options = back::msl::Options {
                 lang_version: (2, 1),
                 fake_missing_bindings: true,
                 ..Default::default()
             };
-            let pipeline = back::msl::PipelineOptions {
-                entry_point: Some(chosen.clone()),
-                ..Default::default()
-            };
+            let pipeline =
+                back::msl::PipelineOptions { entry_point: Some(chosen.clone()), ..Default::default() };
             let (msl, _) = back::msl::write_string(&module, &info, &options, &pipeline)
                 .unwrap_or_else(|e| panic!("{at}: MSL: {e}"));
             assert!(msl.contains(&entry.name), "{at}: MSL lost the entry point");
 
             // Storage buffers need 4.30; that is what desktop OpenGL has.
             let mut glsl = String::new();
-            let options = back::glsl::Options {
-                version: back::glsl::Version::Desktop(430),
-                ..Default::default()
-            };
+            let options =
+                back::glsl::Options { version: back::glsl::Version::Desktop(430), ..Default::default() };
             let pipeline = back::glsl::PipelineOptions {
                 shader_stage: chosen.0,
                 entry_point: chosen.1.clone(),
                 multiview: None,
             };
-            back::glsl::Writer::new(
-                &mut glsl,
-                &module,
-                &info,
-                &options,
-                &pipeline,
-                Default::default(),
-            )
-            .and_then(|mut writer| writer.write())
-            .unwrap_or_else(|e| panic!("{at}: GLSL: {e}"));
+            back::glsl::Writer::new(&mut glsl, &module, &info, &options, &pipeline, Default::default())
+                .and_then(|mut writer| writer.write())
+                .unwrap_or_else(|e| panic!("{at}: GLSL: {e}"));
             assert!(glsl.contains("void main()"), "{at}: GLSL has no main");
             translated += 1;
         }
@@ -205,10 +174,7 @@ fn every_entry_point_translates_to_every_language() {
 /// `fn name(a: T, …)`.
 fn signatures(folder: &str, extension: &str) -> BTreeSet<(String, String, Vec<String>)> {
     let mut found = BTreeSet::new();
-    for entry in fs::read_dir(Path::new(ROOT).join(folder))
-        .unwrap()
-        .flatten()
-    {
+    for entry in fs::read_dir(Path::new(ROOT).join(folder)).unwrap().flatten() {
         let path = entry.path();
         if path.extension().is_none_or(|found| found != extension) {
             continue;
@@ -216,17 +182,11 @@ fn signatures(folder: &str, extension: &str) -> BTreeSet<(String, String, Vec<St
         let text = fs::read_to_string(&path).unwrap();
         // Tests have no twin.
         let text = text.split("#[cfg(test)]").next().unwrap();
-        for item in text
-            .split("\nfn ")
-            .skip(1)
-            .chain(text.split("\npub fn ").skip(1))
-        {
+        for item in text.split("\nfn ").skip(1).chain(text.split("\npub fn ").skip(1)) {
             let (name, rest) = item.split_once('(').unwrap();
             let parameters = rest.split_once(')').unwrap().0;
-            let names = parameters
-                .split(',')
-                .filter_map(|p| p.split_once(':'))
-                .map(|(n, _)| n.trim().to_owned());
+            let names =
+                parameters.split(',').filter_map(|p| p.split_once(':')).map(|(n, _)| n.trim().to_owned());
             let stem = path.file_stem().unwrap().to_str().unwrap().to_owned();
             found.insert((stem, name.to_owned(), names.collect()));
         }
@@ -236,10 +196,8 @@ fn signatures(folder: &str, extension: &str) -> BTreeSet<(String, String, Vec<St
 
 #[test]
 fn twins_have_equal_signatures() {
-    let rust: BTreeSet<_> = signatures("src/vat", "rs")
-        .into_iter()
-        .filter(|(_, name, _)| !name.starts_with("encode_"))
-        .collect();
+    let rust: BTreeSet<_> =
+        signatures("src/vat", "rs").into_iter().filter(|(_, name, _)| !name.starts_with("encode_")).collect();
     let wgsl = signatures("shaders/vat", "wgsl");
     assert!(rust.len() > 15, "the sources were not found");
     let only_rust: Vec<_> = rust.difference(&wgsl).collect();
@@ -253,55 +211,26 @@ fn twins_have_equal_signatures() {
 /// Variants of an axis by WGSL name, `PREFIX_VARIANT`.
 fn axis(prefix: &str, variants: impl IntoIterator<Item = (String, u32)>) -> BTreeMap<String, u32> {
     let name = |variant: String| format!("{prefix}_{}", variant.to_uppercase().replace('-', "_"));
-    variants
-        .into_iter()
-        .map(|(variant, number)| (name(variant), number))
-        .collect()
+    variants.into_iter().map(|(variant, number)| (name(variant), number)).collect()
 }
 
 #[test]
 fn constants_are_those_of_rust() {
     let mut rust = BTreeMap::new();
-    rust.append(&mut axis(
-        "ENCODING",
-        Encoding::ALL.iter().map(|v| (v.to_string(), *v as u32)),
-    ));
-    rust.append(&mut axis(
-        "FRAME_BLEND",
-        FrameBlend::ALL.iter().map(|v| (v.to_string(), *v as u32)),
-    ));
-    rust.append(&mut axis(
-        "POSITION_SPACE",
-        PositionSpace::ALL
-            .iter()
-            .map(|v| (v.to_string(), *v as u32)),
-    ));
-    rust.append(&mut axis(
-        "LOOP_MODE",
-        LoopMode::ALL
-            .iter()
-            .map(|v| (v.name().to_owned(), *v as u32)),
-    ));
-    rust.append(&mut axis(
-        "NORMALS",
-        Normals::ALL.iter().map(|v| (format!("{v:?}"), *v as u32)),
-    ));
+    rust.append(&mut axis("ENCODING", Encoding::ALL.iter().map(|v| (v.to_string(), *v as u32))));
+    rust.append(&mut axis("FRAME_BLEND", FrameBlend::ALL.iter().map(|v| (v.to_string(), *v as u32))));
+    rust.append(&mut axis("POSITION_SPACE", PositionSpace::ALL.iter().map(|v| (v.to_string(), *v as u32))));
+    rust.append(&mut axis("LOOP_MODE", LoopMode::ALL.iter().map(|v| (v.name().to_owned(), *v as u32))));
+    rust.append(&mut axis("NORMALS", Normals::ALL.iter().map(|v| (format!("{v:?}"), *v as u32))));
     let mut wgsl = BTreeMap::new();
-    for entry in fs::read_dir(Path::new(ROOT).join("shaders/vat"))
-        .unwrap()
-        .flatten()
-    {
+    for entry in fs::read_dir(Path::new(ROOT).join("shaders/vat")).unwrap().flatten() {
         for line in fs::read_to_string(entry.path()).unwrap().lines() {
-            let Some((name, number)) = line
-                .strip_prefix("const ")
-                .and_then(|rest| rest.split_once(": u32 = "))
+            let Some((name, number)) =
+                line.strip_prefix("const ").and_then(|rest| rest.split_once(": u32 = "))
             else {
                 continue;
             };
-            wgsl.insert(
-                name.to_owned(),
-                number.trim_end_matches("u;").parse::<u32>().unwrap(),
-            );
+            wgsl.insert(name.to_owned(), number.trim_end_matches("u;").parse::<u32>().unwrap());
         }
     }
     assert_eq!(wgsl, rust);
@@ -314,26 +243,13 @@ fn embedded_shaders_are_the_files() {
     let mut seen = 0;
     while let Some(path) = pending.pop() {
         if path.is_dir() {
-            pending.extend(
-                fs::read_dir(&path)
-                    .unwrap()
-                    .flatten()
-                    .map(|entry| entry.path()),
-            );
+            pending.extend(fs::read_dir(&path).unwrap().flatten().map(|entry| entry.path()));
             continue;
         }
-        let name = path
-            .strip_prefix(Path::new(ROOT).join("shaders"))
-            .unwrap()
-            .with_extension("");
+        let name = path.strip_prefix(Path::new(ROOT).join("shaders")).unwrap().with_extension("");
         let name = name.to_str().unwrap().replace('\\', "/");
         let composed = shader::source(&name);
-        let last = fs::read_to_string(&path)
-            .unwrap()
-            .lines()
-            .last()
-            .unwrap()
-            .to_owned();
+        let last = fs::read_to_string(&path).unwrap().lines().last().unwrap().to_owned();
         assert!(composed.contains(&last), "{name} is not embedded");
         seen += 1;
     }

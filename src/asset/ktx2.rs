@@ -62,10 +62,7 @@ pub enum Error {
 /// How the format of texels is called in Vulkan. Fixed point and floats are told apart, so that other
 /// readers of the file see what the numbers mean.
 fn vulkan_format(format: TexelFormat, encoding: Option<Encoding>) -> u32 {
-    let float = matches!(
-        encoding,
-        Some(Encoding::Float16 | Encoding::Float16Bounded | Encoding::Float32)
-    );
+    let float = matches!(encoding, Some(Encoding::Float16 | Encoding::Float16Bounded | Encoding::Float32));
     match (format, float) {
         (TexelFormat::Rg8, _) => 16,
         (TexelFormat::Rgba8, _) => 37,
@@ -107,18 +104,10 @@ fn descriptor(format: TexelFormat, float: bool) -> Vec<u8> {
 }
 
 /// KTX2 bytes of `texels`; `encoding` is that of a position texture, `None` for normals.
-pub(super) fn encode(
-    texels: &Texels,
-    encoding: Option<Encoding>,
-    compression: Compression,
-) -> Vec<u8> {
+pub(super) fn encode(texels: &Texels, encoding: Option<Encoding>, compression: Compression) -> Vec<u8> {
     let vulkan = vulkan_format(texels.format(), encoding);
     let descriptor = descriptor(texels.format(), matches!(vulkan, 97 | 109));
-    let mut key_value: Vec<u8> = [
-        &u32::try_from(WRITER.len()).unwrap_or(0).to_le_bytes(),
-        WRITER,
-    ]
-    .concat();
+    let mut key_value: Vec<u8> = [&u32::try_from(WRITER.len()).unwrap_or(0).to_le_bytes(), WRITER].concat();
     key_value.resize(key_value.len().next_multiple_of(4), 0);
     let key_value_offset = DESCRIPTOR + descriptor.len();
     let data_offset = (key_value_offset + key_value.len()).next_multiple_of(ALIGNMENT);
@@ -132,32 +121,16 @@ pub(super) fn encode(
         Some(packed) => (ZSTD, packed),
     };
     let size = texels.size();
-    #[expect(
-        clippy::cast_possible_truncation,
-        reason = "offsets within the first kilobyte"
-    )]
+    #[expect(clippy::cast_possible_truncation, reason = "offsets within the first kilobyte")]
     let [descriptor_at, key_value_at] = [DESCRIPTOR as u32, key_value_offset as u32];
-    #[expect(
-        clippy::cast_possible_truncation,
-        reason = "lengths within the first kilobyte"
-    )]
+    #[expect(clippy::cast_possible_truncation, reason = "lengths within the first kilobyte")]
     let [descriptor_length, key_value_length] = [descriptor.len() as u32, key_value.len() as u32];
     let mut bytes = Vec::with_capacity(data_offset + data.len());
     bytes.extend_from_slice(&IDENTIFIER);
     let type_size = texels.format().channel_bytes();
     let header = [vulkan, type_size, size.x, size.y, 0, 0, 1, 1, scheme];
-    let index = [
-        descriptor_at,
-        descriptor_length,
-        key_value_at,
-        key_value_length,
-    ];
-    bytes.extend(
-        header
-            .iter()
-            .chain(&index)
-            .flat_map(|word| word.to_le_bytes()),
-    );
+    let index = [descriptor_at, descriptor_length, key_value_at, key_value_length];
+    bytes.extend(header.iter().chain(&index).flat_map(|word| word.to_le_bytes()));
     bytes.extend_from_slice(&[0; 16]);
     for number in [data_offset, data.len(), texels.data().len()] {
         bytes.extend_from_slice(&(number as u64).to_le_bytes());
@@ -179,14 +152,9 @@ pub(super) fn decode(
 ) -> Result<Texels, Error> {
     let found = bytes.len() as u64;
     if bytes.len() < DESCRIPTOR {
-        return Err(Error::Truncated {
-            what: "header",
-            needed: DESCRIPTOR as u64,
-            found,
-        });
+        return Err(Error::Truncated { what: "header", needed: DESCRIPTOR as u64, found });
     }
-    let word =
-        |at: usize| u32::from_le_bytes([bytes[at], bytes[at + 1], bytes[at + 2], bytes[at + 3]]);
+    let word = |at: usize| u32::from_le_bytes([bytes[at], bytes[at + 1], bytes[at + 2], bytes[at + 3]]);
     let long = |at: usize| u64::from(word(at)) | u64::from(word(at + 4)) << 32;
     let field = |what, found: &dyn std::fmt::Debug, expected: &dyn std::fmt::Debug| Error::Field {
         what,
@@ -198,11 +166,7 @@ pub(super) fn decode(
     }
     let stored = uvec2(word(20), word(24));
     if stored != size {
-        return Err(field(
-            "width and height",
-            &stored.to_array(),
-            &size.to_array(),
-        ));
+        return Err(field("width and height", &stored.to_array(), &size.to_array()));
     }
     let expected = [
         ("vkFormat", 12, vulkan_format(format, encoding)),
@@ -219,11 +183,7 @@ pub(super) fn decode(
         }
     }
     let scheme = word(44);
-    let (offset, length, restored) = (
-        long(LEVEL_INDEX),
-        long(LEVEL_INDEX + 8),
-        long(LEVEL_INDEX + 16),
-    );
+    let (offset, length, restored) = (long(LEVEL_INDEX), long(LEVEL_INDEX + 8), long(LEVEL_INDEX + 16));
     check_transfer(bytes, u64::from(word(48)), u64::from(word(52)))?;
     let needed = u64::from(size.x)
         .checked_mul(u64::from(size.y))
@@ -241,11 +201,7 @@ pub(super) fn decode(
         0 => level,
         ZSTD => Bytes::from(decompress(&level, needed)?),
         other => {
-            return Err(field(
-                "supercompressionScheme",
-                &other,
-                &"0 (none) or 2 (zstandard)",
-            ));
+            return Err(field("supercompressionScheme", &other, &"0 (none) or 2 (zstandard)"));
         }
     };
     let bytes = data.len();
@@ -257,11 +213,7 @@ fn range(bytes: &Bytes, what: &'static str, offset: u64, length: u64) -> Result<
     let needed = offset.saturating_add(length);
     match (usize::try_from(offset), usize::try_from(needed)) {
         (Ok(from), Ok(to)) if needed <= found => Ok(bytes.slice(from..to)),
-        _ => Err(Error::Truncated {
-            what,
-            needed,
-            found,
-        }),
+        _ => Err(Error::Truncated { what, needed, found }),
     }
 }
 
@@ -280,11 +232,7 @@ fn check_transfer(bytes: &Bytes, offset: u64, length: u64) -> Result<(), Error> 
 
 /// Exactly `needed` bytes. What cannot be true is refused before memory is taken for it.
 fn decompress(packed: &[u8], needed: u64) -> Result<Vec<u8>, Error> {
-    let refused = |what, found: String| Error::Field {
-        what,
-        found,
-        expected: needed.to_string(),
-    };
+    let refused = |what, found: String| Error::Field { what, found, expected: needed.to_string() };
     match zstd::zstd_safe::get_frame_content_size(packed) {
         Ok(Some(said)) if said == needed => {}
         Ok(Some(said)) => return Err(refused("zstandard content size", said.to_string())),
@@ -293,16 +241,12 @@ fn decompress(packed: &[u8], needed: u64) -> Result<Vec<u8>, Error> {
     }
     let most = (packed.len() as u64 / ZSTD_SMALLEST_BLOCK + 1) * ZSTD_LARGEST_BLOCK;
     if needed > most {
-        return Err(refused(
-            "zstandard data",
-            format!("{} bytes, which hold at most {most}", packed.len()),
-        ));
+        return Err(refused("zstandard data", format!("{} bytes, which hold at most {most}", packed.len())));
     }
     let corrupt = |error: &dyn std::fmt::Display| Error::Zstd(error.to_string());
     let room = usize::try_from(needed).map_err(|error| corrupt(&error))?;
     let mut data = Vec::new();
-    data.try_reserve_exact(room)
-        .map_err(|error| corrupt(&error))?;
+    data.try_reserve_exact(room).map_err(|error| corrupt(&error))?;
     zstd::bulk::Decompressor::new()
         .and_then(|mut decompressor| decompressor.decompress_to_buffer(packed, &mut data))
         .map_err(|error| corrupt(&error))?;

@@ -9,7 +9,7 @@ use glam::Vec3;
 
 use crate::bounds::Bounds;
 use crate::clip::Clip;
-pub use crate::material::{Image, Material};
+use crate::material::{Image, Material};
 use crate::mesh::Mesh;
 use crate::vat::encoding::Remap;
 use crate::vat::grid::Grid;
@@ -155,19 +155,12 @@ impl Asset {
 
     /// The box of all clips, metres.
     pub fn bounds(&self) -> Bounds {
-        self.clip_bounds
-            .iter()
-            .copied()
-            .fold(Bounds::EMPTY, Bounds::union)
+        self.clip_bounds.iter().copied().fold(Bounds::EMPTY, Bounds::union)
     }
 
     /// Bytes of all texels, uncompressed.
     pub fn texel_bytes(&self) -> u64 {
-        let normals = self
-            .animation
-            .normal_texels
-            .as_ref()
-            .map_or(0, |texels| texels.data().len());
+        let normals = self.animation.normal_texels.as_ref().map_or(0, |texels| texels.data().len());
         (self.animation.positions.data().len() + normals) as u64
     }
 }
@@ -176,22 +169,14 @@ fn count(what: &'static str, found: usize, expected: usize) -> Result<(), Invali
     if found == expected {
         return Ok(());
     }
-    Err(Invalid::Count {
-        what,
-        found: found as u64,
-        expected: expected as u64,
-    })
+    Err(Invalid::Count { what, found: found as u64, expected: expected as u64 })
 }
 
 fn below(what: &'static str, found: u64, available: u64) -> Result<(), Invalid> {
     if found < available {
         return Ok(());
     }
-    Err(Invalid::OutOfRange {
-        what,
-        found,
-        available,
-    })
+    Err(Invalid::OutOfRange { what, found, available })
 }
 
 fn value(
@@ -203,11 +188,7 @@ fn value(
     if holds {
         return Ok(());
     }
-    Err(Invalid::Value {
-        what,
-        found: format!("{found:?}"),
-        expected,
-    })
+    Err(Invalid::Value { what, found: format!("{found:?}"), expected })
 }
 
 fn finite(what: &'static str, vectors: &[Vec3]) -> Result<(), Invalid> {
@@ -220,51 +201,22 @@ fn finite(what: &'static str, vectors: &[Vec3]) -> Result<(), Invalid> {
 fn check_mesh(parts: &Parts) -> Result<(), Invalid> {
     let mesh = &parts.mesh;
     let vertices = mesh.positions.len();
-    value(
-        "mesh positions",
-        vertices > 0,
-        vertices,
-        "at least one vertex",
-    )?;
-    value(
-        "mesh positions",
-        vertices <= u32::MAX as usize / 2,
-        vertices,
-        "at most 2^31 vertices",
-    )?;
+    value("mesh positions", vertices > 0, vertices, "at least one vertex")?;
+    value("mesh positions", vertices <= u32::MAX as usize / 2, vertices, "at most 2^31 vertices")?;
     finite("mesh positions", &mesh.positions)?;
     count("mesh normals", mesh.normals.len(), vertices)?;
     finite("mesh normals", &mesh.normals)?;
     if let Some(uvs) = &mesh.uvs {
         count("mesh texture coordinates", uvs.len(), vertices)?;
         let wrong = uvs.iter().find(|uv| !uv.is_finite());
-        value(
-            "mesh texture coordinates",
-            wrong.is_none(),
-            wrong,
-            "finite numbers",
-        )?;
+        value("mesh texture coordinates", wrong.is_none(), wrong, "finite numbers")?;
     }
     count("mesh elements", mesh.elements.len(), vertices)?;
     for element in &mesh.elements {
-        below(
-            "mesh elements",
-            u64::from(*element),
-            u64::from(parts.animation.element_count),
-        )?;
+        below("mesh elements", u64::from(*element), u64::from(parts.animation.element_count))?;
     }
-    value(
-        "mesh indices",
-        !mesh.indices.is_empty(),
-        0,
-        "at least one triangle",
-    )?;
-    value(
-        "mesh indices",
-        mesh.indices.len().is_multiple_of(3),
-        mesh.indices.len(),
-        "three per triangle",
-    )?;
+    value("mesh indices", !mesh.indices.is_empty(), 0, "at least one triangle")?;
+    value("mesh indices", mesh.indices.len().is_multiple_of(3), mesh.indices.len(), "three per triangle")?;
     for index in &mesh.indices {
         below("mesh indices", u64::from(*index), vertices as u64)?;
     }
@@ -272,62 +224,30 @@ fn check_mesh(parts: &Parts) -> Result<(), Invalid> {
     for primitive in &mesh.primitives {
         let Range { start, end } = primitive.indices;
         let holds = start == covered && end > start && (end - start).is_multiple_of(3);
-        value(
-            "mesh primitives",
-            holds,
-            start..end,
-            "whole triangles, one primitive after another",
-        )?;
+        value("mesh primitives", holds, start..end, "whole triangles, one primitive after another")?;
         covered = end;
         if let Some(material) = primitive.material {
-            below(
-                "mesh primitive material",
-                u64::from(material),
-                parts.materials.len() as u64,
-            )?;
+            below("mesh primitive material", u64::from(material), parts.materials.len() as u64)?;
         }
     }
-    count(
-        "mesh indices in primitives",
-        covered as usize,
-        mesh.indices.len(),
-    )
+    count("mesh indices in primitives", covered as usize, mesh.indices.len())
 }
 
 fn check_materials(parts: &Parts) -> Result<(), Invalid> {
     for material in &parts.materials {
-        value(
-            "material base color",
-            material.base_color.is_finite(),
-            material.base_color,
-            "finite numbers",
-        )?;
+        value("material base color", material.base_color.is_finite(), material.base_color, "finite numbers")?;
         for factor in [material.metallic, material.roughness] {
-            value(
-                "material factor",
-                (0.0..=1.0).contains(&factor),
-                factor,
-                "0 to 1",
-            )?;
+            value("material factor", (0.0..=1.0).contains(&factor), factor, "0 to 1")?;
         }
         if let Some(image) = material.base_color_image {
-            below(
-                "material image",
-                u64::from(image),
-                parts.images.len() as u64,
-            )?;
+            below("material image", u64::from(image), parts.images.len() as u64)?;
         }
     }
     for image in &parts.images {
         let bytes = image.data.len();
         value("image", bytes > 0, bytes, "at least one byte")?;
         let known = ["image/png", "image/jpeg"].contains(&image.mime_type.as_str());
-        value(
-            "image type",
-            known,
-            &image.mime_type,
-            "image/png or image/jpeg",
-        )?;
+        value("image type", known, &image.mime_type, "image/png or image/jpeg")?;
     }
     Ok(())
 }
@@ -336,28 +256,14 @@ fn check_clips(parts: &Parts) -> Result<(), Invalid> {
     value("clips", !parts.clips.is_empty(), 0, "at least one clip")?;
     count("clip bounds", parts.clip_bounds.len(), parts.clips.len())?;
     for clip in &parts.clips {
-        value(
-            "clip frame count",
-            clip.frame_count > 0,
-            clip.frame_count,
-            "at least 1",
-        )?;
+        value("clip frame count", clip.frame_count > 0, clip.frame_count, "at least 1")?;
         let end = u64::from(clip.first_frame) + u64::from(clip.frame_count);
-        below(
-            "clip last frame",
-            end - 1,
-            u64::from(parts.animation.grid.frame_count),
-        )?;
+        below("clip last frame", end - 1, u64::from(parts.animation.grid.frame_count))?;
         let holds = clip.fps.is_finite() && clip.fps >= 0.0;
         value("clip fps", holds, clip.fps, "a finite number, at least 0")?;
     }
     for bounds in &parts.clip_bounds {
-        value(
-            "clip bounds",
-            bounds.is_proper(),
-            bounds,
-            "finite numbers, min not above max",
-        )?;
+        value("clip bounds", bounds.is_proper(), bounds, "finite numbers, min not above max")?;
     }
     Ok(())
 }
@@ -365,24 +271,10 @@ fn check_clips(parts: &Parts) -> Result<(), Invalid> {
 fn check_animation(animation: &Animation) -> Result<(), Invalid> {
     let grid = animation.grid;
     let elements = animation.element_count;
-    value(
-        "element count",
-        (1..=MAX_ELEMENTS).contains(&elements),
-        elements,
-        "1 to 16777216",
-    )?;
-    below(
-        "element count",
-        u64::from(elements) - 1,
-        grid.element_capacity(),
-    )?;
+    value("element count", (1..=MAX_ELEMENTS).contains(&elements), elements, "1 to 16777216")?;
+    below("element count", u64::from(elements) - 1, grid.element_capacity())?;
     // Playback counts frames in signed integers, twice over for ping-pong.
-    value(
-        "frame count",
-        (1..=1 << 28).contains(&grid.frame_count),
-        grid.frame_count,
-        "1 to 268435456",
-    )?;
+    value("frame count", (1..=1 << 28).contains(&grid.frame_count), grid.frame_count, "1 to 268435456")?;
     let size = grid.size();
     value(
         "texture grid",
@@ -398,19 +290,9 @@ fn check_animation(animation: &Animation) -> Result<(), Invalid> {
         "the encoding's texel format",
     )?;
     let Remap { lo, hi, .. } = animation.remap;
-    value(
-        "encoding range",
-        lo.is_finite() && hi.is_finite(),
-        (lo, hi),
-        "finite numbers",
-    )?;
+    value("encoding range", lo.is_finite() && hi.is_finite(), (lo, hi), "finite numbers")?;
     let metres = animation.encoding.is_bounded() || animation.remap == Remap::METRES;
-    value(
-        "encoding range",
-        metres,
-        (lo, hi),
-        "none in an encoding that stores metres",
-    )?;
+    value("encoding range", metres, (lo, hi), "none in an encoding that stores metres")?;
     let found = animation.normal_texels.as_ref().map(Texels::format);
     value(
         "normal texels",

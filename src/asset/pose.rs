@@ -33,9 +33,7 @@ impl Asset {
                 .mesh
                 .elements
                 .iter()
-                .map(|element| {
-                    blended_normal(texels, animation.grid, kind, *element, frames, blend)
-                })
+                .map(|element| blended_normal(texels, animation.grid, kind, *element, frames, blend))
                 .collect(),
             (_, None) => self.mesh.normals.clone(),
         };

@@ -47,7 +47,7 @@ mod tests {
     use super::*;
 
     fn picture(red: u8) -> RgbaImage {
-        RgbaImage::from_fn(7, 5, |x, y| Rgba([red, x as u8 * 30, y as u8 * 40, 255]))
+        RgbaImage::from_fn(7, 5, |x, y| Rgba([red, [0, 90][x as usize % 2], [40, 200][y as usize % 2], 255]))
     }
 
     #[test]

@@ -67,11 +67,12 @@ impl<'gpu> Capture<'gpu> {
         let renderer = self.stage.renderer();
         renderer.prepare(&self.gpu.queue, &view);
         let target = self.picture.create_view(&wgpu::TextureViewDescriptor::default());
-        let mut encoder = self.gpu.device.create_command_encoder(&wgpu::CommandEncoderDescriptor {
-            label: Some("capture: picture"),
-        });
+        let mut encoder = self
+            .gpu
+            .device
+            .create_command_encoder(&wgpu::CommandEncoderDescriptor { label: Some("capture: picture") });
         {
-            let mut pass = self.attachments.begin_pass(&mut encoder, &target);
+            let mut pass = self.attachments.begin_pass(&mut encoder, &target, None);
             renderer.draw(&mut pass);
         }
         self.gpu.queue.submit([encoder.finish()]);

@@ -45,9 +45,7 @@ fn grid(count: u32, spacing: f32) -> Vec<Vec2> {
     let rows = count.div_ceil(columns.max(1));
     let middle = Vec2::new(columns as f32 - 1.0, rows as f32 - 1.0) * 0.5;
     (0..count)
-        .map(|index| {
-            (Vec2::new((index % columns) as f32, (index / columns) as f32) - middle) * spacing
-        })
+        .map(|index| (Vec2::new((index % columns) as f32, (index / columns) as f32) - middle) * spacing)
         .collect()
 }
 
@@ -63,10 +61,7 @@ fn ring(count: u32, spacing: f32) -> Vec<Vec2> {
         let room = (std::f64::consts::PI / libm::asin(0.5 / f64::from(circle))).floor();
         let left = (count as usize - places.len()) as f64;
         let on_circle = room.min(left);
-        #[expect(
-            clippy::cast_possible_truncation,
-            reason = "at most count, which is u32"
-        )]
+        #[expect(clippy::cast_possible_truncation, reason = "at most count, which is u32")]
         for step in 0..on_circle as u32 {
             let turn = f64::from(step) / on_circle * std::f64::consts::TAU;
             places.push(glam::dvec2(radius * libm::cos(turn), radius * libm::sin(turn)).as_vec2());
@@ -110,19 +105,13 @@ fn disc(count: u32, spacing: f32, seed: u64) -> Vec<Vec2> {
             })
         });
         if free {
-            #[expect(
-                clippy::cast_possible_truncation,
-                reason = "at most count, which is u32"
-            )]
+            #[expect(clippy::cast_possible_truncation, reason = "at most count, which is u32")]
             let index = places.len() as u32;
             cells[(at.y * side + at.x) as usize] = index;
             places.push(place);
         }
     }
-    places
-        .into_iter()
-        .map(|place| (place * f64::from(spacing)).as_vec2())
-        .collect()
+    places.into_iter().map(|place| (place * f64::from(spacing)).as_vec2()).collect()
 }
 
 #[cfg(test)]
@@ -137,10 +126,7 @@ mod tests {
                 assert_eq!(places.len(), count as usize, "{layout:?}");
                 for (index, place) in places.iter().enumerate() {
                     for other in &places[..index] {
-                        assert!(
-                            place.distance(*other) > 1.7 * 0.9999,
-                            "{layout:?}: {place} {other}"
-                        );
+                        assert!(place.distance(*other) > 1.7 * 0.9999, "{layout:?}: {place} {other}");
                     }
                 }
             }
@@ -150,10 +136,7 @@ mod tests {
     #[test]
     fn disc_is_round_and_dense() {
         let places = Layout::Disc.places(5000, 1.0, 1);
-        let radius = places
-            .iter()
-            .map(|place| place.length())
-            .fold(0.0, f32::max);
+        let radius = places.iter().map(|place| place.length()).fold(0.0, f32::max);
         let cover = 5000.0 * 0.25 / (radius * radius);
         assert!(cover > 0.25, "{cover}");
         let mean = places.iter().sum::<Vec2>() / 5000.0;

@@ -107,11 +107,8 @@ impl Crowd {
     pub fn instances(&self, clips: &[Clip]) -> Vec<Instance> {
         let mut random = Random::new(self.seed);
         let named = |clip: &Clip| self.clips.is_empty() || self.clips.contains(&clip.name);
-        let choices: Vec<u32> = (0..)
-            .zip(clips)
-            .filter(|(_, clip)| named(clip))
-            .map(|(index, _)| index)
-            .collect();
+        let choices: Vec<u32> =
+            (0..).zip(clips).filter(|(_, clip)| named(clip)).map(|(index, _)| index).collect();
         let places = self.layout.places(self.count, self.spacing, self.seed);
         places
             .into_iter()
@@ -119,23 +116,16 @@ impl Crowd {
                 // One draw per property, always, so that switching one off leaves the others alone.
                 let (turn, size, tint) = (random.signed(), random.signed(), random.unit());
                 let (clip, phase, rate) = (random.unit(), random.unit(), random.signed());
-                let degrees =
-                    f64::from(self.heading_degrees) + turn * f64::from(self.heading_spread_degrees);
+                let degrees = f64::from(self.heading_degrees) + turn * f64::from(self.heading_spread_degrees);
                 #[expect(clippy::cast_possible_truncation, reason = "as exact as an f32 is")]
                 Instance {
                     position: self.origin + Vec3::new(place.x, 0.0, place.y),
-                    scale: (f64::from(self.scale) * (1.0 + size * f64::from(self.scale_spread)))
-                        as f32,
-                    heading: [
-                        libm::cos(degrees.to_radians()) as f32,
-                        libm::sin(degrees.to_radians()) as f32,
-                    ],
+                    scale: (f64::from(self.scale) * (1.0 + size * f64::from(self.scale_spread))) as f32,
+                    heading: [libm::cos(degrees.to_radians()) as f32, libm::sin(degrees.to_radians()) as f32],
                     tint: pick(&self.tints, tint).map_or([255; 4], |tint| tint.linear()),
                     clip: pick(&choices, clip).copied().unwrap_or(0),
                     phase: encode_phase(phase * f64::from(self.phase_spread)),
-                    speed: encode_speed(
-                        f64::from(self.speed) * (1.0 + rate * f64::from(self.speed_spread)),
-                    ),
+                    speed: encode_speed(f64::from(self.speed) * (1.0 + rate * f64::from(self.speed_spread))),
                 }
             })
             .collect()
@@ -143,10 +133,7 @@ impl Crowd {
 }
 
 fn pick<T>(choices: &[T], unit: f64) -> Option<&T> {
-    #[expect(
-        clippy::cast_possible_truncation,
-        reason = "unit is below 1, so this is below len"
-    )]
+    #[expect(clippy::cast_possible_truncation, reason = "unit is below 1, so this is below len")]
     choices.get((unit * choices.len() as f64) as usize)
 }
 
@@ -168,11 +155,7 @@ impl Tint {
     pub fn linear_f32(self) -> [f32; 3] {
         self.0.map(|channel| {
             let s = f32::from(channel) / 255.0;
-            if s <= 0.04045 {
-                s / 12.92
-            } else {
-                libm::powf((s + 0.055) / 1.055, 2.4)
-            }
+            if s <= 0.04045 { s / 12.92 } else { libm::powf((s + 0.055) / 1.055, 2.4) }
         })
     }
 }
@@ -186,9 +169,9 @@ impl TryFrom<String> for Tint {
     type Error = NotAColor;
 
     fn try_from(text: String) -> Result<Self, NotAColor> {
-        let digits = text.strip_prefix('#').filter(|digits| {
-            digits.len() == 6 && digits.bytes().all(|digit| digit.is_ascii_hexdigit())
-        });
+        let digits = text
+            .strip_prefix('#')
+            .filter(|digits| digits.len() == 6 && digits.bytes().all(|digit| digit.is_ascii_hexdigit()));
         let parsed = digits.and_then(|digits| u32::from_str_radix(digits, 16).ok());
         let Some(number) = parsed else {
             return Err(NotAColor(text));
@@ -234,56 +217,23 @@ mod tests {
         };
         let first = crowd.instances(&clips(3));
         assert_eq!(first, crowd.instances(&clips(3)));
-        assert_ne!(
-            first,
-            Crowd {
-                seed: 2,
-                ..crowd.clone()
-            }
-            .instances(&clips(3))
-        );
+        assert_ne!(first, Crowd { seed: 2, ..crowd.clone() }.instances(&clips(3)));
         assert!((0..3).all(|clip| first.iter().any(|instance| instance.clip == clip)));
-        let still = Crowd {
-            speed_spread: 0.0,
-            ..crowd
-        }
-        .instances(&clips(3));
-        assert!(
-            still
-                .iter()
-                .zip(&first)
-                .all(|(a, b)| a.phase == b.phase && a.position == b.position)
-        );
+        let still = Crowd { speed_spread: 0.0, ..crowd }.instances(&clips(3));
+        assert!(still.iter().zip(&first).all(|(a, b)| a.phase == b.phase && a.position == b.position));
         assert!(still.iter().all(|instance| instance.speed == 1 << 24));
     }
 
     #[test]
     fn clips_that_the_asset_lacks_are_left_out() {
-        let crowd = Crowd {
-            count: 100,
-            clips: vec!["walk".into(), "fly".into()],
-            ..Crowd::default()
-        };
-        assert!(
-            crowd
-                .instances(&clips(2))
-                .iter()
-                .all(|instance| instance.clip == 1)
-        );
-        assert!(
-            crowd
-                .instances(&clips(1))
-                .iter()
-                .all(|instance| instance.clip == 0)
-        );
+        let crowd = Crowd { count: 100, clips: vec!["walk".into(), "fly".into()], ..Crowd::default() };
+        assert!(crowd.instances(&clips(2)).iter().all(|instance| instance.clip == 1));
+        assert!(crowd.instances(&clips(1)).iter().all(|instance| instance.clip == 0));
     }
 
     #[test]
     fn tints_are_turned_linear() {
-        assert_eq!(
-            Tint::try_from("#ff8000".to_owned()).unwrap().linear(),
-            [255, 55, 0, 255]
-        );
+        assert_eq!(Tint::try_from("#ff8000".to_owned()).unwrap().linear(), [255, 55, 0, 255]);
         assert_eq!(String::from(Tint([255, 128, 0])), "#ff8000");
         for wrong in ["ff8000", "#ff80", "#gg0000", "#ééé", "#+fffff"] {
             let parsed = Tint::try_from(wrong.to_owned());

@@ -28,13 +28,13 @@ pub struct Light {
 impl Default for Light {
     fn default() -> Self {
         Self {
-            sun_azimuth_degrees: 35.0,
+            sun_azimuth_degrees: -38.0,
             sun_elevation_degrees: 42.0,
             sun_color: Tint([255, 244, 226]),
-            sun_strength: 1.6,
-            sky_color: Tint([104, 152, 214]),
-            horizon_color: Tint([206, 220, 232]),
-            sky_strength: 0.75,
+            sun_strength: 1.5,
+            sky_color: Tint([92, 148, 220]),
+            horizon_color: Tint([214, 222, 228]),
+            sky_strength: 1.0,
             haze_metres: 220.0,
         }
     }
@@ -43,16 +43,10 @@ impl Default for Light {
 impl Light {
     /// Unit vector to the sun.
     pub fn to_sun(&self) -> Vec3 {
-        let (azimuth, elevation) = (
-            self.sun_azimuth_degrees.to_radians(),
-            self.sun_elevation_degrees.to_radians(),
-        );
+        let (azimuth, elevation) =
+            (self.sun_azimuth_degrees.to_radians(), self.sun_elevation_degrees.to_radians());
         let flat = libm::cosf(elevation);
-        Vec3::new(
-            flat * libm::sinf(azimuth),
-            libm::sinf(elevation),
-            flat * libm::cosf(azimuth),
-        )
+        Vec3::new(flat * libm::sinf(azimuth), libm::sinf(elevation), flat * libm::cosf(azimuth))
     }
 }
 
@@ -77,8 +71,8 @@ impl Default for Ground {
         Self {
             visible: true,
             height: 0.0,
-            color: Tint([142, 146, 140]),
-            line_color: Tint([112, 117, 114]),
+            color: Tint([168, 163, 154]),
+            line_color: Tint([138, 133, 125]),
             line_metres: 1.0,
         }
     }

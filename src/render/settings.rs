@@ -14,6 +14,8 @@ pub struct Settings {
     pub shading: Shading,
     /// Off: every instance plays at phase 0, all in step.
     pub instance_offsets: bool,
+    /// The sun casts shadows on the ground: one more draw per mesh primitive.
+    pub shadows: bool,
 }
 
 impl Default for Settings {
@@ -23,6 +25,7 @@ impl Default for Settings {
             fetch: Fetch::Texel,
             shading: Shading::Stored,
             instance_offsets: true,
+            shadows: true,
         }
     }
 }

@@ -130,17 +130,10 @@ impl Scene {
             schema_version: SCHEMA_VERSION,
             crowds: vec![SceneCrowd {
                 asset: asset.into(),
-                crowd: Crowd {
-                    count,
-                    spacing,
-                    ..Crowd::default()
-                },
+                crowd: Crowd { count, spacing, ..Crowd::default() },
             }],
             camera: None,
-            light: Light {
-                haze_metres: largest * 120.0,
-                ..Light::default()
-            },
+            light: Light { haze_metres: largest * 120.0, ..Light::default() },
             ground: Ground {
                 height: bounds.min.y.min(0.0),
                 line_metres: 10f32.powf((largest * 0.6).log10().floor()),
@@ -157,17 +150,10 @@ impl Scene {
     /// # Errors
     /// [`Error`] when the file cannot be read, is no scene, or holds a value outside its range.
     pub fn read(path: &Path) -> Result<Self, Error> {
-        let read = |source| Error::Read {
-            source,
-            path: path.to_owned(),
-        };
+        let read = |source| Error::Read { source, path: path.to_owned() };
         let found = std::fs::metadata(path).map_err(read)?.len();
         if found > MAX_FILE_BYTES {
-            return Err(Error::TooLarge {
-                found,
-                limit: MAX_FILE_BYTES,
-                path: path.to_owned(),
-            });
+            return Err(Error::TooLarge { found, limit: MAX_FILE_BYTES, path: path.to_owned() });
         }
         let text = std::fs::read(path).map_err(read)?;
         Self::parse(&text, path)
@@ -178,10 +164,8 @@ impl Scene {
     /// # Errors
     /// As [`Scene::read`].
     pub fn parse(text: &[u8], path: &Path) -> Result<Self, Error> {
-        let scene: Self = serde_json::from_slice(text).map_err(|source| Error::Json {
-            source,
-            path: path.to_owned(),
-        })?;
+        let scene: Self =
+            serde_json::from_slice(text).map_err(|source| Error::Json { source, path: path.to_owned() })?;
         scene.check(path)?;
         Ok(scene)
     }
@@ -191,61 +175,22 @@ impl Scene {
             if holds {
                 return Ok(());
             }
-            let (pointer, found, expected) = (
-                pointer.to_owned(),
-                format!("{found:?}"),
-                expected.to_owned(),
-            );
-            Err(Error::Value {
-                pointer,
-                found,
-                expected,
-                path: path.to_owned(),
-            })
+            let (pointer, found, expected) = (pointer.to_owned(), format!("{found:?}"), expected.to_owned());
+            Err(Error::Value { pointer, found, expected, path: path.to_owned() })
         };
         let version = self.schema_version;
-        value(
-            version == SCHEMA_VERSION,
-            "/schema_version",
-            &version,
-            &SCHEMA_VERSION.to_string(),
-        )?;
+        value(version == SCHEMA_VERSION, "/schema_version", &version, &SCHEMA_VERSION.to_string())?;
         let sides = 1..=MAX_PICTURE_SIZE;
         let holds = self.size.iter().all(|side| sides.contains(side));
         value(holds, "/size", &self.size, "1 to 16384 pixels")?;
-        value(
-            self.time_seconds.is_finite(),
-            "/time_seconds",
-            &self.time_seconds,
-            "a finite number",
-        )?;
+        value(self.time_seconds.is_finite(), "/time_seconds", &self.time_seconds, "a finite number")?;
         for (index, SceneCrowd { crowd, .. }) in self.crowds.iter().enumerate() {
             let at = |field: &str| format!("/crowds/{index}/crowd/{field}");
-            value(
-                crowd.count <= MAX_COUNT,
-                &at("count"),
-                &crowd.count,
-                "at most 10000000",
-            )?;
+            value(crowd.count <= MAX_COUNT, &at("count"), &crowd.count, "at most 10000000")?;
             let positive = |number: f32| number.is_finite() && number > 0.0;
-            value(
-                positive(crowd.spacing),
-                &at("spacing"),
-                &crowd.spacing,
-                "metres, above 0",
-            )?;
-            value(
-                positive(crowd.scale),
-                &at("scale"),
-                &crowd.scale,
-                "a number above 0",
-            )?;
-            value(
-                crowd.origin.is_finite(),
-                &at("origin"),
-                &crowd.origin,
-                "finite numbers",
-            )?;
+            value(positive(crowd.spacing), &at("spacing"), &crowd.spacing, "metres, above 0")?;
+            value(positive(crowd.scale), &at("scale"), &crowd.scale, "a number above 0")?;
+            value(crowd.origin.is_finite(), &at("origin"), &crowd.origin, "finite numbers")?;
             for (field, number) in [
                 ("heading_degrees", crowd.heading_degrees),
                 ("heading_spread_degrees", crowd.heading_spread_degrees),
@@ -259,42 +204,16 @@ impl Scene {
             value(slow, &at("speed"), &crowd.speed, "-128 to 128")?;
         }
         if let Some(camera) = self.camera {
-            let apart =
-                camera.eye.is_finite() && camera.target.is_finite() && camera.eye != camera.target;
-            value(
-                apart,
-                "/camera/target",
-                &camera.target,
-                "a finite point other than the eye",
-            )?;
+            let apart = camera.eye.is_finite() && camera.target.is_finite() && camera.eye != camera.target;
+            value(apart, "/camera/target", &camera.target, "a finite point other than the eye")?;
             let fov = camera.fov_y_degrees;
-            value(
-                fov > 0.0 && fov < 180.0,
-                "/camera/fov_y_degrees",
-                &fov,
-                "above 0, below 180",
-            )?;
+            value(fov > 0.0 && fov < 180.0, "/camera/fov_y_degrees", &fov, "above 0, below 180")?;
             let near = camera.near;
-            value(
-                near.is_finite() && near > 0.0,
-                "/camera/near",
-                &near,
-                "metres, above 0",
-            )?;
+            value(near.is_finite() && near > 0.0, "/camera/near", &near, "metres, above 0")?;
         }
         let line = self.ground.line_metres;
-        value(
-            line.is_finite() && line > 0.0,
-            "/ground/line_metres",
-            &line,
-            "metres, above 0",
-        )?;
-        value(
-            self.ground.height.is_finite(),
-            "/ground/height",
-            &self.ground.height,
-            "a finite number",
-        )
+        value(line.is_finite() && line > 0.0, "/ground/line_metres", &line, "metres, above 0")?;
+        value(self.ground.height.is_finite(), "/ground/height", &self.ground.height, "a finite number")
     }
 
     /// Instances of each crowd, for the scene's assets in the order of the crowds, and the box round
@@ -307,15 +226,9 @@ impl Scene {
             .zip(assets)
             .map(|(SceneCrowd { crowd, .. }, asset)| {
                 let instances = crowd.instances(&asset.clips);
-                let reach = reach(asset.bounds());
+                let local = asset.bounds();
                 for instance in &instances {
-                    let flat = reach.x * instance.scale;
-                    let low = instance.position + Vec3::new(-flat, reach.y * instance.scale, -flat);
-                    let high = instance.position + Vec3::new(flat, reach.z * instance.scale, flat);
-                    bounds = bounds.union(Bounds {
-                        min: low,
-                        max: high,
-                    });
+                    bounds = bounds.union(placed(local, instance));
                 }
                 instances
             })
@@ -326,41 +239,32 @@ impl Scene {
     /// The view at `time_seconds`, for a picture of `size` pixels; without a camera of its own it
     /// frames `bounds`.
     pub fn view(&self, bounds: Bounds, size: UVec2, time_seconds: f64) -> View {
-        View {
-            camera: self.camera.unwrap_or_else(|| framing(bounds, size)),
-            size,
-            light: self.light,
-            ground: self.ground,
-            time_seconds,
-            settings: self.settings,
+        let camera = self.camera.unwrap_or_else(|| framing(bounds, size));
+        let mut light = self.light;
+        if self.camera.is_none() && light.haze_metres > 0.0 {
+            // What is framed is to be seen, however far back the camera had to go.
+            light.haze_metres = light.haze_metres.max(camera.eye.distance(camera.target) * 4.0);
         }
+        View { camera, size, light, ground: self.ground, time_seconds, settings: self.settings }
     }
 }
 
-/// How far an asset reaches from its origin: along the ground in any heading (x), down (y), up (z).
-fn reach(bounds: Bounds) -> Vec3 {
-    let far = bounds.min.abs().max(bounds.max.abs());
-    Vec3::new(
-        glam::vec2(far.x, far.z).length(),
-        bounds.min.y,
-        bounds.max.y,
-    )
+/// The box round `bounds` where an instance puts it.
+fn placed(bounds: Bounds, instance: &Instance) -> Bounds {
+    let [cosine, sine] = instance.heading;
+    Bounds::of_points((0..8).map(|corner| {
+        let pick = |axis: usize| {
+            if corner >> axis & 1 == 1 { bounds.max[axis] } else { bounds.min[axis] }
+        };
+        let local = Vec3::new(pick(0), pick(1), pick(2)) * instance.scale;
+        let turned = Vec3::new(cosine * local.x + sine * local.z, local.y, cosine * local.z - sine * local.x);
+        instance.position + turned
+    }))
 }
 
 /// Three quarters from the front, a little above: where one would stand to look at a crowd.
 fn framing(bounds: Bounds, size: UVec2) -> Camera {
-    let bounds = if bounds.is_proper() {
-        bounds
-    } else {
-        Bounds {
-            min: -Vec3::ONE,
-            max: Vec3::ONE,
-        }
-    };
-    let camera = Camera {
-        eye: Vec3::new(0.45, 0.4, 1.0),
-        target: Vec3::ZERO,
-        ..Camera::default()
-    };
+    let bounds = if bounds.is_proper() { bounds } else { Bounds { min: -Vec3::ONE, max: Vec3::ONE } };
+    let camera = Camera { eye: Vec3::new(0.45, 0.4, 1.0), target: Vec3::ZERO, ..Camera::default() };
     camera.framing(bounds, size.x as f32 / size.y.max(1) as f32)
 }

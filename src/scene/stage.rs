@@ -47,9 +47,7 @@ impl Stage {
         for model in self.models.drain(..) {
             self.renderer.remove(model);
         }
-        let options = UploadOptions {
-            sampler: self.sampler,
-        };
+        let options = UploadOptions { sampler: self.sampler };
         for asset in &self.assets {
             self.models.push(self.renderer.upload_with(asset, options)?);
         }

@@ -40,12 +40,7 @@ impl Remap {
 
     /// Texel 0 is `lo`, texel 1 is `hi`.
     pub const fn new(lo: Vec3, hi: Vec3) -> Self {
-        Self {
-            lo,
-            pad_lo: 0,
-            hi,
-            pad_hi: 0,
-        }
+        Self { lo, pad_lo: 0, hi, pad_hi: 0 }
     }
 
     /// The tightest mapping for values inside `bounds`.
@@ -64,11 +59,9 @@ pub fn decode_texel(texel: UVec4, encoding: Encoding) -> Vec4 {
     match encoding {
         Encoding::Unorm8 => texel.as_vec4() / 255.0,
         Encoding::Unorm16 => texel.as_vec4() / 65535.0,
-        Encoding::Float16 | Encoding::Float16Bounded => Vec4::from(
-            texel
-                .to_array()
-                .map(|bits| f16::from_bits((bits & 0xffff) as u16).to_f32()),
-        ),
+        Encoding::Float16 | Encoding::Float16Bounded => {
+            Vec4::from(texel.to_array().map(|bits| f16::from_bits((bits & 0xffff) as u16).to_f32()))
+        }
         Encoding::Float32 => Vec4::from(texel.to_array().map(f32::from_bits)),
     }
 }
@@ -85,11 +78,7 @@ pub fn decode_position(texel: UVec4, encoding: Encoding, remap: Remap) -> Vec3 {
 /// Appends the texel of `value` to `bytes`, rounded to nearest; values outside the mapping are
 /// clamped to it in the fixed-point encodings.
 pub fn encode_position(value: Vec3, encoding: Encoding, remap: Remap, bytes: &mut Vec<u8>) {
-    let value = if encoding.is_bounded() {
-        encode_fraction(value, remap)
-    } else {
-        value
-    };
+    let value = if encoding.is_bounded() { encode_fraction(value, remap) } else { value };
     let channels = value.extend(1.0).to_array();
     for channel in channels {
         match encoding {
@@ -97,9 +86,7 @@ pub fn encode_position(value: Vec3, encoding: Encoding, remap: Remap, bytes: &mu
             Encoding::Unorm8 => bytes.push((channel.clamp(0.0, 1.0) * 255.0).round() as u8),
             #[expect(clippy::cast_possible_truncation, reason = "0..=65535 after the clamp")]
             Encoding::Unorm16 => {
-                bytes.extend_from_slice(
-                    &((channel.clamp(0.0, 1.0) * 65535.0).round() as u16).to_le_bytes(),
-                );
+                bytes.extend_from_slice(&((channel.clamp(0.0, 1.0) * 65535.0).round() as u16).to_le_bytes());
             }
             Encoding::Float16 | Encoding::Float16Bounded => {
                 bytes.extend_from_slice(&f16::from_f32(channel).to_le_bytes());
@@ -189,10 +176,7 @@ mod tests {
     #[test]
     fn stated_error_is_reached_and_not_padded() {
         let remap = Remap::new(Vec3::ZERO, Vec3::ONE);
-        let bounds = Bounds {
-            min: Vec3::ZERO,
-            max: Vec3::ONE,
-        };
+        let bounds = Bounds { min: Vec3::ZERO, max: Vec3::ONE };
         for (encoding, stated) in [
             (Encoding::Unorm8, 1.0 / 510.0),
             (Encoding::Unorm16, 1.0 / 131_070.0),
@@ -205,25 +189,15 @@ mod tests {
                 .fold(0.0, f32::max);
             println!("{encoding}: worst {worst:.3e}, stated {stated:.3e} of the bounds");
             assert!(worst <= encoding.max_error(remap, bounds).x);
-            assert!(
-                worst > 0.4 * stated,
-                "{encoding}: the stated error is far from the real one"
-            );
+            assert!(worst > 0.4 * stated, "{encoding}: the stated error is far from the real one");
         }
-        assert_eq!(
-            round_trip(Vec3::splat(0.1), Encoding::Float32, remap),
-            Vec3::splat(0.1)
-        );
+        assert_eq!(round_trip(Vec3::splat(0.1), Encoding::Float32, remap), Vec3::splat(0.1));
     }
 
     #[test]
     fn axis_without_range_decodes_to_its_value() {
         let remap = Remap::new(vec3(3.5, 0.0, -1.0), vec3(3.5, 2.0, 1.0));
-        for encoding in [
-            Encoding::Unorm8,
-            Encoding::Unorm16,
-            Encoding::Float16Bounded,
-        ] {
+        for encoding in [Encoding::Unorm8, Encoding::Unorm16, Encoding::Float16Bounded] {
             let value = round_trip(vec3(3.5, 2.0, 0.0), encoding, remap);
             assert_eq!(value.x, 3.5, "{encoding}");
             assert!(value.is_finite());

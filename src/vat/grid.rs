@@ -61,11 +61,7 @@ impl Grid {
     /// # Errors
     /// [`DoesNotFit`] when no arrangement has room, or when either count is 0.
     pub fn new(elements: u32, frames: u32, max_size: u32) -> Result<Self, DoesNotFit> {
-        let refusal = DoesNotFit {
-            elements,
-            frames,
-            max_size,
-        };
+        let refusal = DoesNotFit { elements, frames, max_size };
         if elements == 0 || frames == 0 || max_size == 0 {
             return Err(refusal);
         }
@@ -149,19 +145,9 @@ mod tests {
     #[test]
     fn counts_that_do_not_fit_are_refused_with_the_numbers() {
         let refusal = Grid::new(70_000, 5_000, 8192).unwrap_err();
-        assert_eq!(
-            refusal,
-            DoesNotFit {
-                elements: 70_000,
-                frames: 5_000,
-                max_size: 8192
-            }
-        );
+        assert_eq!(refusal, DoesNotFit { elements: 70_000, frames: 5_000, max_size: 8192 });
         assert!(Grid::new(65_700, 31, 2048).is_ok());
-        assert!(
-            Grid::new(10, 100_000, 8192).is_ok(),
-            "more frames than rows go into bands"
-        );
+        assert!(Grid::new(10, 100_000, 8192).is_ok(), "more frames than rows go into bands");
         assert!(Grid::new(0, 1, 8192).is_err());
     }
 }

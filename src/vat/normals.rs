@@ -28,23 +28,13 @@ pub fn decode_octahedral(coordinates: Vec2) -> Vec3 {
 
 /// Unit vector of a texel of a normal texture.
 pub fn decode_normal(texel: UVec4, normals: Normals) -> Vec3 {
-    let half = if normals == Normals::Texture8 {
-        127.0
-    } else {
-        32767.0
-    };
+    let half = if normals == Normals::Texture8 { 127.0 } else { 32767.0 };
     let coordinates = (glam::uvec2(texel.x, texel.y).as_vec2() - half) / half;
     decode_octahedral(coordinates)
 }
 
 /// Normal of `element` in one frame.
-pub fn stored_normal(
-    normal: &Texels,
-    grid: Grid,
-    normals: Normals,
-    element: u32,
-    frame: u32,
-) -> Vec3 {
+pub fn stored_normal(normal: &Texels, grid: Grid, normals: Normals, element: u32, frame: u32) -> Vec3 {
     decode_normal(normal.load(texel_address(grid, element, frame)), normals)
 }
 
@@ -66,11 +56,7 @@ pub fn blended_normal(
     let b = stored_normal(normal, grid, normals, element, frames.b);
     let sum = a + (b - a) * frames.weight;
     let square = sum.dot(sum);
-    if square < 1e-12 {
-        a
-    } else {
-        sum / square.sqrt()
-    }
+    if square < 1e-12 { a } else { sum / square.sqrt() }
 }
 
 /// Octahedral coordinates of a unit vector.
@@ -89,19 +75,12 @@ pub fn encode_octahedral(n: Vec3) -> Vec2 {
 /// # Panics
 /// If `normals` stores no texture.
 pub fn encode_normal(n: Vec3, normals: Normals, bytes: &mut Vec<u8>) {
-    let format = normals
-        .texel_format()
-        .expect("only normals with a texture are encoded");
-    let half = if format == TexelFormat::Rg8 {
-        127.0
-    } else {
-        32767.0
-    };
+    let format = normals.texel_format().expect("only normals with a texture are encoded");
+    let half = if format == TexelFormat::Rg8 { 127.0 } else { 32767.0 };
     let corner = (encode_octahedral(n) * half).floor();
     let mut best = (f32::NEG_INFINITY, UVec4::ZERO);
     for step in [Vec2::ZERO, Vec2::X, Vec2::Y, Vec2::ONE] {
-        let texel =
-            ((corner + step).clamp(Vec2::splat(-half), Vec2::splat(half)) + half).as_uvec2();
+        let texel = ((corner + step).clamp(Vec2::splat(-half), Vec2::splat(half)) + half).as_uvec2();
         let texel = UVec4::new(texel.x, texel.y, 0, 1);
         // The distance, not the cosine: cosines of small angles are all 1 in single floats.
         let nearness = -decode_normal(texel, normals).distance_squared(n);
@@ -162,20 +141,12 @@ mod tests {
                 let z = 1.0 - 2.0 * (f64::from(i) + 0.5) / 200_000.0;
                 let turn = f64::from(i) * 2.399_963_229_728_653;
                 let r = (1.0 - z * z).sqrt();
-                let n = glam::dvec3(r * turn.cos(), r * turn.sin(), z)
-                    .as_vec3()
-                    .normalize();
+                let n = glam::dvec3(r * turn.cos(), r * turn.sin(), z).as_vec3().normalize();
                 worst = worst.max(angle_degrees(n, round_trip(n, normals)));
             }
-            println!(
-                "{normals}: worst {worst:.5} degrees, stated {}",
-                normals.max_error_degrees()
-            );
+            println!("{normals}: worst {worst:.5} degrees, stated {}", normals.max_error_degrees());
             assert!(worst <= f64::from(normals.max_error_degrees()));
-            assert!(
-                worst > 0.5 * f64::from(normals.max_error_degrees()),
-                "stated too loosely"
-            );
+            assert!(worst > 0.5 * f64::from(normals.max_error_degrees()), "stated too loosely");
         }
     }
 

@@ -62,10 +62,7 @@ pub fn multiply_wide(a: u32, b: u32) -> [u32; 2] {
     let high_low = (a >> 16) * (b & 0xffff);
     let high_high = (a >> 16) * (b >> 16);
     let middle = (low_low >> 16) + (low_high & 0xffff) + (high_low & 0xffff);
-    [
-        (low_low & 0xffff) | (middle << 16),
-        high_high + (low_high >> 16) + (high_low >> 16) + (middle >> 16),
-    ]
+    [(low_low & 0xffff) | (middle << 16), high_high + (low_high >> 16) + (high_low >> 16) + (middle >> 16)]
 }
 
 /// Where in its cycle a repeating clip stands, in units of 2⁻³² cycles.
@@ -73,9 +70,7 @@ pub fn wrapped_cycle(clip: ClipCursor, phase: u32, speed: i32) -> u32 {
     // Two's complement: the low 64 bits of the product are right for negative speeds too.
     let low = multiply_wide(clip.cycles_low, speed as u32);
     let borrow = if speed < 0 { clip.cycles_low } else { 0 };
-    let high = low[1]
-        .wrapping_add(clip.cycles_high.wrapping_mul(speed as u32))
-        .wrapping_sub(borrow);
+    let high = low[1].wrapping_add(clip.cycles_high.wrapping_mul(speed as u32)).wrapping_sub(borrow);
     ((high << 8) | (low[0] >> 24)).wrapping_add(phase)
 }
 
@@ -133,11 +128,7 @@ pub fn clip_frames(clip: ClipCursor, phase: u32, speed: i32) -> Frames {
         let played = if speed < 0 { !cycle[0] } else { cycle[0] };
         return clip_interval(clip, played, last);
     }
-    let intervals = if clip.loop_mode == LoopMode::PingPong as u32 {
-        2 * last
-    } else {
-        clip.frame_count
-    };
+    let intervals = if clip.loop_mode == LoopMode::PingPong as u32 { 2 * last } else { clip.frame_count };
     clip_interval(clip, wrapped_cycle(clip, phase, speed), intervals)
 }
 
@@ -148,11 +139,7 @@ pub fn clip_interval(clip: ClipCursor, cycle: u32, intervals: u32) -> Frames {
     let low = position[0].wrapping_add(intervals);
     let step = position[1] + u32::from(low < position[0]);
     // What rounding of cycle and phase can have added is no blend. 24 bits are exact in f32.
-    let weight = if low < 2 * intervals {
-        0.0
-    } else {
-        (low >> 8) as f32 / 16_777_216.0
-    };
+    let weight = if low < 2 * intervals { 0.0 } else { (low >> 8) as f32 / 16_777_216.0 };
     frames_at(clip, step as i32, weight)
 }
 
@@ -182,9 +169,7 @@ pub fn blend_position(
 /// frame) or a time that is not finite gives cycle 0.
 pub fn encode_cursor(clip: &Clip, time_seconds: f64) -> ClipCursor {
     const ONE: f64 = 4_294_967_296.0;
-    let cycles = clip
-        .cycle_seconds()
-        .map_or(0.0, |seconds| time_seconds / seconds);
+    let cycles = clip.cycle_seconds().map_or(0.0, |seconds| time_seconds / seconds);
     let cycles = if cycles.is_finite() { cycles } else { 0.0 };
     let cycles = match clip.loop_mode {
         LoopMode::Once => cycles.clamp(0.0, ONE - 1.0),
@@ -193,10 +178,7 @@ pub fn encode_cursor(clip: &Clip, time_seconds: f64) -> ClipCursor {
     // In two steps: whole cycles and fraction each have all their bits.
     let fraction = ((cycles - cycles.floor()) * ONE).round();
     let carry = f64::from(u8::from(fraction >= ONE));
-    #[expect(
-        clippy::cast_possible_truncation,
-        reason = "wrapped to 32 bits on purpose"
-    )]
+    #[expect(clippy::cast_possible_truncation, reason = "wrapped to 32 bits on purpose")]
     ClipCursor {
         first_frame: clip.first_frame,
         frame_count: clip.frame_count,
@@ -209,10 +191,7 @@ pub fn encode_cursor(clip: &Clip, time_seconds: f64) -> ClipCursor {
 
 /// `speed` in units of 2⁻²⁴, clamped to -128 ..< 128; what is not a number stands still.
 pub fn encode_speed(speed: f64) -> i32 {
-    #[expect(
-        clippy::cast_possible_truncation,
-        reason = "float to integer casts saturate, NaN is 0"
-    )]
+    #[expect(clippy::cast_possible_truncation, reason = "float to integer casts saturate, NaN is 0")]
     let speed = (speed * 16_777_216.0).round() as i32;
     speed
 }
@@ -226,13 +205,8 @@ pub fn encode_phase(phase: f64) -> u32 {
 
 /// The frames round `frame`, a number of frames from the clip's first that may lie between two.
 pub fn encode_frames(clip: &Clip, frame: f64) -> Frames {
-    #[expect(
-        clippy::cast_possible_truncation,
-        reason = "float to integer casts saturate, NaN is 0"
-    )]
-    let step = frame
-        .floor()
-        .clamp(f64::from(i32::MIN / 4), f64::from(i32::MAX / 4)) as i32;
+    #[expect(clippy::cast_possible_truncation, reason = "float to integer casts saturate, NaN is 0")]
+    let step = frame.floor().clamp(f64::from(i32::MIN / 4), f64::from(i32::MAX / 4)) as i32;
     #[expect(clippy::cast_possible_truncation, reason = "0..1")]
     let weight = (frame - frame.floor()) as f32;
     frames_at(encode_cursor(clip, 0.0), step, weight)
@@ -245,21 +219,11 @@ mod tests {
     use super::*;
 
     fn clip(frame_count: u32, fps: f64, loop_mode: LoopMode) -> Clip {
-        Clip {
-            name: "clip".into(),
-            first_frame: 100,
-            frame_count,
-            fps,
-            loop_mode,
-        }
+        Clip { name: "clip".into(), first_frame: 100, frame_count, fps, loop_mode }
     }
 
     fn frames(clip: &Clip, time: f64, phase: f64, speed: f64) -> Frames {
-        clip_frames(
-            encode_cursor(clip, time),
-            encode_phase(phase),
-            encode_speed(speed),
-        )
+        clip_frames(encode_cursor(clip, time), encode_phase(phase), encode_speed(speed))
     }
 
     /// Position in frames from the clip's first.
@@ -267,11 +231,7 @@ mod tests {
         let frames = frames(clip, time, phase, speed);
         let (a, b) = (f64::from(frames.a), f64::from(frames.b));
         // At the loop seam b is before a; count on instead.
-        let b = if b < a && clip.loop_mode == LoopMode::Loop {
-            a + 1.0
-        } else {
-            b
-        };
+        let b = if b < a && clip.loop_mode == LoopMode::Loop { a + 1.0 } else { b };
         a + (b - a) * f64::from(frames.weight) - f64::from(clip.first_frame)
     }
 
@@ -299,15 +259,9 @@ mod tests {
     fn seam_of_a_loop_blends_last_to_first() {
         let looped = clip(10, 10.0, LoopMode::Loop);
         let seam = frames(&looped, 0.95, 0.0, 1.0);
-        assert_eq!(
-            (seam.before, seam.a, seam.b, seam.after),
-            (108, 109, 100, 101)
-        );
+        assert_eq!((seam.before, seam.a, seam.b, seam.after), (108, 109, 100, 101));
         assert!((seam.weight - 0.5).abs() < 1e-6);
-        assert_eq!(
-            frames(&looped, 1.0, 0.0, 1.0),
-            frames(&looped, 0.0, 0.0, 1.0)
-        );
+        assert_eq!(frames(&looped, 1.0, 0.0, 1.0), frames(&looped, 0.0, 0.0, 1.0));
         assert_eq!(frames(&looped, -0.05, 0.0, 1.0).a, 109);
     }
 
@@ -317,11 +271,7 @@ mod tests {
         for time in [1.0, 1.0001, 5.0, 1e7, 1e300] {
             assert_eq!(frames(&once, time, 0.0, 1.0).a, 110, "{time}");
             assert_eq!(frames(&once, time, 0.0, 1.0).weight, 0.0);
-            assert_eq!(
-                frames(&once, time, 0.0, -1.0).a,
-                100,
-                "backwards ends at the first frame"
-            );
+            assert_eq!(frames(&once, time, 0.0, -1.0).a, 100, "backwards ends at the first frame");
         }
         assert_eq!(frames(&once, -3.0, 0.0, 1.0).a, 100);
         assert!((position(&once, 0.25, 0.0, 1.0) - 2.5).abs() < 1e-5);
@@ -334,15 +284,11 @@ mod tests {
     #[test]
     fn ping_pong_shows_each_end_once() {
         let clip = clip(4, 1.0, LoopMode::PingPong);
-        let shown: Vec<u32> = (0..13)
-            .map(|second| frames(&clip, f64::from(second), 0.0, 1.0).a - 100)
-            .collect();
+        let shown: Vec<u32> =
+            (0..13).map(|second| frames(&clip, f64::from(second), 0.0, 1.0).a - 100).collect();
         assert_eq!(shown, [0, 1, 2, 3, 2, 1, 0, 1, 2, 3, 2, 1, 0]);
         let turn = frames(&clip, 3.5, 0.0, 1.0);
-        assert_eq!(
-            (turn.before, turn.a, turn.b, turn.after),
-            (102, 103, 102, 101)
-        );
+        assert_eq!((turn.before, turn.a, turn.b, turn.after), (102, 103, 102, 101));
     }
 
     #[test]
@@ -351,28 +297,15 @@ mod tests {
             for still in [clip(1, 30.0, loop_mode), clip(1, 0.0, loop_mode)] {
                 let frames = frames(&still, 123.4, 0.7, 1.0);
                 assert_eq!(
-                    (
-                        frames.before,
-                        frames.a,
-                        frames.b,
-                        frames.after,
-                        frames.weight
-                    ),
+                    (frames.before, frames.a, frames.b, frames.after, frames.weight),
                     (100, 100, 100, 100, 0.0)
                 );
             }
         }
         let frozen = clip(10, 0.0, LoopMode::Loop);
-        assert_eq!(
-            frames(&frozen, 123.4, 0.5, 1.0).a,
-            105,
-            "fps 0 stays at its phase"
-        );
+        assert_eq!(frames(&frozen, 123.4, 0.5, 1.0).a, 105, "fps 0 stays at its phase");
         for time in [f64::NAN, f64::INFINITY, f64::NEG_INFINITY] {
-            assert_eq!(
-                frames(&clip(10, 30.0, LoopMode::Loop), time, 0.0, 1.0).a,
-                100
-            );
+            assert_eq!(frames(&clip(10, 30.0, LoopMode::Loop), time, 0.0, 1.0).a, 100);
         }
     }
 
@@ -438,26 +371,12 @@ mod tests {
         }
         let curve = [Vec3::ZERO, Vec3::Y, Vec3::X, Vec3::ZERO];
         assert_eq!(
-            blend_position(
-                curve[0],
-                curve[1],
-                curve[2],
-                curve[3],
-                0.0,
-                FrameBlend::CatmullRom
-            ),
+            blend_position(curve[0], curve[1], curve[2], curve[3], 0.0, FrameBlend::CatmullRom),
             Vec3::Y
         );
         assert!(
-            blend_position(
-                curve[0],
-                curve[1],
-                curve[2],
-                curve[3],
-                1.0,
-                FrameBlend::CatmullRom
-            )
-            .distance(Vec3::X)
+            blend_position(curve[0], curve[1], curve[2], curve[3], 1.0, FrameBlend::CatmullRom)
+                .distance(Vec3::X)
                 < 1e-6
         );
     }

@@ -23,11 +23,7 @@ pub fn soft_stored(
     element: u32,
     frame: u32,
 ) -> Vec3 {
-    decode_position(
-        position.load(texel_address(grid, element, frame)),
-        encoding,
-        remap,
-    )
+    decode_position(position.load(texel_address(grid, element, frame)), encoding, remap)
 }
 
 /// Stored position of `element` between frames, metres.

@@ -55,9 +55,8 @@ impl Texels {
     /// Returns `None` unless `data` is exactly `size.x * size.y` texels and not empty.
     pub fn new(format: TexelFormat, size: UVec2, data: impl Into<Bytes>) -> Option<Self> {
         let data = data.into();
-        let bytes = u64::from(size.x)
-            .checked_mul(u64::from(size.y))?
-            .checked_mul(u64::from(format.bytes()))?;
+        let bytes =
+            u64::from(size.x).checked_mul(u64::from(size.y))?.checked_mul(u64::from(format.bytes()))?;
         (bytes > 0 && bytes == data.len() as u64).then_some(Self { format, size, data })
     }
 
@@ -81,11 +80,7 @@ impl Texels {
     /// # Panics
     /// If `at` is outside the picture.
     pub fn load(&self, at: UVec2) -> UVec4 {
-        assert!(
-            at.cmplt(self.size).all(),
-            "texel {at} is outside {}",
-            self.size
-        );
+        assert!(at.cmplt(self.size).all(), "texel {at} is outside {}", self.size);
         let texel_bytes = self.format.bytes() as usize;
         let start = (at.y as usize * self.size.x as usize + at.x as usize) * texel_bytes;
         let texel = &self.data[start..start + texel_bytes];
@@ -113,10 +108,6 @@ impl Texels {
 
 impl std::fmt::Debug for Texels {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        write!(
-            f,
-            "Texels({:?}, {}x{})",
-            self.format, self.size.x, self.size.y
-        )
+        write!(f, "Texels({:?}, {}x{})", self.format, self.size.x, self.size.y)
     }
 }

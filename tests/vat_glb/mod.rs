@@ -4,9 +4,10 @@
 use bytes::Bytes;
 use glam::{UVec2, Vec2, Vec3, Vec4};
 use serde_json::Value;
-use throng::asset::{Animation, Asset, Compression, Image, Material, Parts, glb};
+use throng::asset::{Animation, Asset, Compression, Parts, glb};
 use throng::bounds::Bounds;
 use throng::clip::{Clip, LoopMode};
+use throng::material::{Image, Material};
 use throng::mesh::{Mesh, Primitive};
 use throng::random::Random;
 use throng::vat::encoding::Remap;
@@ -15,17 +16,17 @@ use throng::vat::{Encoding, Mode, Normals, PositionSpace, Texels};
 
 /// What varies between assets; the rest follows from `seed`.
 #[derive(Clone, Debug)]
-pub(crate) struct Shape {
-    pub(crate) seed: u64,
-    pub(crate) encoding: Encoding,
-    pub(crate) normals: Normals,
-    pub(crate) space: PositionSpace,
-    pub(crate) textured: bool,
-    pub(crate) primitives: usize,
-    pub(crate) elements: u32,
-    pub(crate) frames: u32,
-    pub(crate) max_size: u32,
-    pub(crate) clip_names: Vec<String>,
+pub struct Shape {
+    pub seed: u64,
+    pub encoding: Encoding,
+    pub normals: Normals,
+    pub space: PositionSpace,
+    pub textured: bool,
+    pub primitives: usize,
+    pub elements: u32,
+    pub frames: u32,
+    pub max_size: u32,
+    pub clip_names: Vec<String>,
 }
 
 impl Default for Shape {
@@ -46,7 +47,7 @@ impl Default for Shape {
 }
 
 /// A picture of one white pixel.
-pub(crate) const PNG: &[u8] = include_bytes!("pixel.png");
+pub const PNG: &[u8] = include_bytes!("pixel.png");
 
 fn vector(random: &mut Random) -> Vec3 {
     Vec3::from([0; 3].map(|_| random.signed() as f32 * 10.0))
@@ -59,7 +60,7 @@ fn texels(random: &mut Random, format: throng::vat::TexelFormat, size: UVec2) ->
 }
 
 impl Shape {
-    pub(crate) fn parts(&self) -> Parts {
+    pub fn parts(&self) -> Parts {
         let random = &mut Random::new(self.seed);
         let vertices = self.elements as usize + random.below(9) + 2;
         let mesh = self.mesh(random, vertices);
@@ -80,28 +81,18 @@ impl Shape {
         let normal_format = self.normals.texel_format();
         Parts {
             name: self.clip_names.concat(),
-            clip_bounds: clips
-                .iter()
-                .map(|_| Bounds::of_points([vector(random), vector(random)]))
-                .collect(),
+            clip_bounds: clips.iter().map(|_| Bounds::of_points([vector(random), vector(random)])).collect(),
             clips,
             materials: self.materials(),
             images: vec![
-                Image {
-                    mime_type: "image/png".to_owned(),
-                    data: Bytes::from_static(PNG),
-                };
+                Image { mime_type: "image/png".to_owned(), data: Bytes::from_static(PNG) };
                 usize::from(self.textured)
             ],
             animation: Animation {
                 mode: Mode::Soft,
                 space: self.space,
                 encoding: self.encoding,
-                remap: if self.encoding.is_bounded() {
-                    remap
-                } else {
-                    Remap::METRES
-                },
+                remap: if self.encoding.is_bounded() { remap } else { Remap::METRES },
                 normals: self.normals,
                 element_count: self.elements,
                 grid,
@@ -115,24 +106,18 @@ impl Shape {
         }
     }
 
-    pub(crate) fn asset(&self) -> Asset {
+    pub fn asset(&self) -> Asset {
         Asset::new(self.parts()).unwrap()
     }
 
     fn mesh(&self, random: &mut Random, vertices: usize) -> Mesh {
         let mut mesh = Mesh {
             positions: (0..vertices).map(|_| vector(random)).collect(),
-            normals: (0..vertices)
-                .map(|_| vector(random).try_normalize().unwrap_or(Vec3::Y))
-                .collect(),
+            normals: (0..vertices).map(|_| vector(random).try_normalize().unwrap_or(Vec3::Y)).collect(),
             uvs: self.textured.then(|| {
-                (0..vertices)
-                    .map(|_| Vec2::new(random.signed() as f32, random.unit() as f32))
-                    .collect()
+                (0..vertices).map(|_| Vec2::new(random.signed() as f32, random.unit() as f32)).collect()
             }),
-            elements: (0..vertices)
-                .map(|_| random.below(self.elements as usize) as u32)
-                .collect(),
+            elements: (0..vertices).map(|_| random.below(self.elements as usize) as u32).collect(),
             ..Mesh::default()
         };
         for primitive in 0..self.primitives {
@@ -143,10 +128,7 @@ impl Shape {
             }
             // The last has no material.
             let material = (primitive + 1 < self.primitives).then_some(primitive as u32);
-            mesh.primitives.push(Primitive {
-                indices: start..mesh.indices.len() as u32,
-                material,
-            });
+            mesh.primitives.push(Primitive { indices: start..mesh.indices.len() as u32, material });
         }
         mesh
     }
@@ -168,17 +150,17 @@ impl Shape {
 
 /// The two chunks of a binary glTF file, taken apart without the crate's own reader.
 #[derive(Clone)]
-pub(crate) struct Chunks {
-    pub(crate) json: Value,
-    pub(crate) binary: Vec<u8>,
+pub struct Chunks {
+    pub json: Value,
+    pub binary: Vec<u8>,
 }
 
 impl Chunks {
-    pub(crate) fn of(asset: &Asset, compression: Compression) -> Self {
+    pub fn of(asset: &Asset, compression: Compression) -> Self {
         Self::parse(&glb::encode(asset, compression))
     }
 
-    pub(crate) fn parse(file: &[u8]) -> Self {
+    pub fn parse(file: &[u8]) -> Self {
         let length = u32::from_le_bytes(file[12..16].try_into().unwrap()) as usize;
         Self {
             json: serde_json::from_slice(&file[20..20 + length]).unwrap(),
@@ -186,39 +168,35 @@ impl Chunks {
         }
     }
 
-    pub(crate) fn file(&self) -> Vec<u8> {
+    pub fn file(&self) -> Vec<u8> {
         with_json(self.json.to_string().as_bytes(), &self.binary)
     }
 
-    pub(crate) fn set(mut self, pointer: &str, value: impl Into<Value>) -> Self {
+    pub fn set(mut self, pointer: &str, value: impl Into<Value>) -> Self {
         let target = self.json.pointer_mut(pointer);
         *target.unwrap_or_else(|| panic!("{pointer}")) = value.into();
         self
     }
 
     /// Where the bytes of a buffer view lie in the binary chunk.
-    pub(crate) fn view(&self, index: &Value) -> std::ops::Range<usize> {
+    pub fn view(&self, index: &Value) -> std::ops::Range<usize> {
         let view = &self.json["bufferViews"][index.as_u64().unwrap() as usize];
         let start = view["byteOffset"].as_u64().unwrap() as usize;
         start..start + view["byteLength"].as_u64().unwrap() as usize
     }
 
     /// Where a texel image lies: `positions` or `normalTexels`.
-    pub(crate) fn ktx2(&self, name: &str) -> std::ops::Range<usize> {
+    pub fn ktx2(&self, name: &str) -> std::ops::Range<usize> {
         self.view(&self.json["extensions"]["THRONG_vertex_animation"][name]["bufferView"])
     }
 }
 
 /// A file around any text for JSON.
-pub(crate) fn with_json(json: &[u8], binary: &[u8]) -> Vec<u8> {
+pub fn with_json(json: &[u8], binary: &[u8]) -> Vec<u8> {
     let mut json = json.to_vec();
     json.resize(json.len().next_multiple_of(4), b' ');
     let word = |number: usize| (number as u32).to_le_bytes();
-    let mut file = [
-        &b"glTF\x02\0\0\0"[..],
-        &word(28 + json.len() + binary.len()),
-    ]
-    .concat();
+    let mut file = [&b"glTF\x02\0\0\0"[..], &word(28 + json.len() + binary.len())].concat();
     file.extend([&word(json.len())[..], b"JSON", &json].concat());
     file.extend([&word(binary.len())[..], b"BIN\0", binary].concat());
     file

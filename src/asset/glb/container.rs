@@ -30,12 +30,8 @@ pub(super) fn pack(mut json: Vec<u8>, mut binary: Vec<u8>) -> Vec<u8> {
 
 /// The JSON and binary chunks of a file; the second may be absent, more may follow.
 pub(super) fn unpack(bytes: &Bytes, path: &Path) -> Result<(Bytes, Bytes), Error> {
-    let length = |what, found: u64, expected: u64| Error::Length {
-        what,
-        found,
-        expected,
-        path: path.to_owned(),
-    };
+    let length =
+        |what, found: u64, expected: u64| Error::Length { what, found, expected, path: path.to_owned() };
     if !bytes.starts_with(b"glTF") {
         return Err(Error::NotGlb {
             found: format!("\"{}\"", bytes[..bytes.len().min(4)].escape_ascii()),
@@ -45,16 +41,10 @@ pub(super) fn unpack(bytes: &Bytes, path: &Path) -> Result<(Bytes, Bytes), Error
     if bytes.len() < 12 {
         return Err(length("file", bytes.len() as u64, 12));
     }
-    let word =
-        |at: usize| u32::from_le_bytes([bytes[at], bytes[at + 1], bytes[at + 2], bytes[at + 3]]);
+    let word = |at: usize| u32::from_le_bytes([bytes[at], bytes[at + 1], bytes[at + 2], bytes[at + 3]]);
     if word(4) != 2 {
         let found = word(4).to_string();
-        return Err(Error::Version {
-            what: "binary glTF container",
-            found,
-            known: 2,
-            path: path.to_owned(),
-        });
+        return Err(Error::Version { what: "binary glTF container", found, known: 2, path: path.to_owned() });
     }
     if u64::from(word(8)) != bytes.len() as u64 {
         return Err(length("file", bytes.len() as u64, u64::from(word(8))));
@@ -70,10 +60,7 @@ pub(super) fn unpack(bytes: &Bytes, path: &Path) -> Result<(Bytes, Bytes), Error
         if bytes[at + 4..at + 8] != *kind {
             return Err(Error::Value {
                 pointer: format!("byte {}", at + 4),
-                found: format!(
-                    "chunk {:?}",
-                    String::from_utf8_lossy(&bytes[at + 4..at + 8])
-                ),
+                found: format!("chunk {:?}", String::from_utf8_lossy(&bytes[at + 4..at + 8])),
                 expected: format!("chunk {:?}", String::from_utf8_lossy(kind)),
                 path: path.to_owned(),
             });

@@ -113,11 +113,7 @@ pub(super) struct Attributes {
     pub(super) position: u32,
     #[serde(rename = "NORMAL")]
     pub(super) normal: u32,
-    #[serde(
-        rename = "TEXCOORD_0",
-        default,
-        skip_serializing_if = "Option::is_none"
-    )]
+    #[serde(rename = "TEXCOORD_0", default, skip_serializing_if = "Option::is_none")]
     pub(super) texcoord: Option<u32>,
     #[serde(rename = "_ELEMENT")]
     pub(super) element: u32,
@@ -269,19 +265,13 @@ pub(super) struct Bounds {
 
 impl From<crate::bounds::Bounds> for Bounds {
     fn from(bounds: crate::bounds::Bounds) -> Self {
-        Self {
-            min: bounds.min.to_array(),
-            max: bounds.max.to_array(),
-        }
+        Self { min: bounds.min.to_array(), max: bounds.max.to_array() }
     }
 }
 
 impl From<&Bounds> for crate::bounds::Bounds {
     fn from(bounds: &Bounds) -> Self {
-        Self {
-            min: bounds.min.into(),
-            max: bounds.max.into(),
-        }
+        Self { min: bounds.min.into(), max: bounds.max.into() }
     }
 }
 

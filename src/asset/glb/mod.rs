@@ -18,6 +18,9 @@ mod write;
 pub use read::decode;
 pub use write::encode;
 
+/// Version of the extension that is written and read.
+pub const FORMAT_VERSION: u32 = document::VERSION;
+
 /// Largest file: lengths in a binary glTF file have 32 bits.
 pub const MAX_FILE_BYTES: u64 = u32::MAX as u64;
 
@@ -33,10 +36,7 @@ pub fn sniff(bytes: &[u8]) -> bool {
     let length = u32::from_le_bytes([header[12], header[13], header[14], header[15]]);
     let json = &rest[..rest.len().min(length as usize)];
     let extension = document::EXTENSION.as_bytes();
-    header.starts_with(b"glTF")
-        && json
-            .windows(extension.len())
-            .any(|window| window == extension)
+    header.starts_with(b"glTF") && json.windows(extension.len()).any(|window| window == extension)
 }
 
 /// Reads an asset. The file is mapped, and uncompressed texels stay in the map until they are uploaded.
@@ -47,10 +47,7 @@ pub fn sniff(bytes: &[u8]) -> bool {
 /// # Errors
 /// [`Error`] names what was found, what was expected, where, and the file.
 pub fn read(path: &Path) -> Result<Asset, Error> {
-    let refused = |source| Error::Read {
-        source,
-        path: path.to_owned(),
-    };
+    let refused = |source| Error::Read { source, path: path.to_owned() };
     // Before it is opened: opening a pipe would wait for a writer.
     if !std::fs::metadata(path).map_err(refused)?.is_file() {
         return Err(refused(std::io::Error::other("not a regular file")));
@@ -58,24 +55,13 @@ pub fn read(path: &Path) -> Result<Asset, Error> {
     let file = File::open(path).map_err(refused)?;
     let metadata = file.metadata().map_err(refused)?;
     if metadata.len() == 0 {
-        return Err(Error::NotGlb {
-            found: "an empty file".to_owned(),
-            path: path.to_owned(),
-        });
+        return Err(Error::NotGlb { found: "an empty file".to_owned(), path: path.to_owned() });
     }
     if metadata.len() > MAX_FILE_BYTES {
         let (found, expected) = (metadata.len(), MAX_FILE_BYTES);
-        return Err(Error::Length {
-            what: "file",
-            found,
-            expected,
-            path: path.to_owned(),
-        });
+        return Err(Error::Length { what: "file", found, expected, path: path.to_owned() });
     }
-    #[expect(
-        unsafe_code,
-        reason = "mapping a file is unsafe because another process could change it"
-    )]
+    #[expect(unsafe_code, reason = "mapping a file is unsafe because another process could change it")]
     // SAFETY: the map is only read, as bytes and never as a type with invalid values, so a change by
     // another process can spoil a picture but break no rule of the language. Truncation in place is
     // excluded by the contract above.
@@ -88,27 +74,15 @@ pub fn read(path: &Path) -> Result<Asset, Error> {
 /// # Errors
 /// [`Error::Output`]; [`Error::Length`] when it does not fit the format's 4 GiB, or its JSON
 /// [`MAX_JSON_BYTES`].
-pub fn write(
-    asset: &Asset,
-    path: &Path,
-    compression: Compression,
-    overwrite: bool,
-) -> Result<(), Error> {
+pub fn write(asset: &Asset, path: &Path, compression: Compression, overwrite: bool) -> Result<(), Error> {
     output::check(path, overwrite)?;
     let bytes = encode(asset, compression);
     let json = u32::from_le_bytes([bytes[12], bytes[13], bytes[14], bytes[15]]);
-    let lengths = [
-        ("file", bytes.len() as u64, MAX_FILE_BYTES),
-        ("JSON chunk", u64::from(json), MAX_JSON_BYTES),
-    ];
+    let lengths =
+        [("file", bytes.len() as u64, MAX_FILE_BYTES), ("JSON chunk", u64::from(json), MAX_JSON_BYTES)];
     for (what, found, expected) in lengths {
         if found > expected {
-            return Err(Error::Length {
-                what,
-                found,
-                expected,
-                path: path.to_owned(),
-            });
+            return Err(Error::Length { what, found, expected, path: path.to_owned() });
         }
     }
     Ok(output::write(path, overwrite, &bytes)?)

@@ -25,16 +25,11 @@ use crate::vat::grid::Grid;
 /// [`Error`] names what was found, what was expected, where, and the file.
 pub fn decode(bytes: &Bytes, path: &Path) -> Result<Asset, Error> {
     let (json, binary) = unpack(bytes, path)?;
-    let syntax = |source| Error::Json {
-        source,
-        path: path.to_owned(),
-    };
+    let syntax = |source| Error::Json { source, path: path.to_owned() };
     // Versions first: a newer file may have other fields, and its version is what people need to hear.
     let versions: document::Versions = serde_json::from_slice(&json).map_err(syntax)?;
     let Some(extension) = versions.extensions.animation else {
-        return Err(Error::NoExtension {
-            path: path.to_owned(),
-        });
+        return Err(Error::NoExtension { path: path.to_owned() });
     };
     let versions = [
         ("glTF", versions.asset.version, Value::from("2.0"), 2),
@@ -42,12 +37,7 @@ pub fn decode(bytes: &Bytes, path: &Path) -> Result<Asset, Error> {
     ];
     for (what, found, expected, known) in versions {
         if found != expected {
-            return Err(Error::Version {
-                what,
-                found: found.to_string(),
-                known,
-                path: path.to_owned(),
-            });
+            return Err(Error::Version { what, found: found.to_string(), known, path: path.to_owned() });
         }
     }
     Reader {
@@ -68,12 +58,7 @@ struct Reader<'a> {
 impl Reader<'_> {
     fn asset(&self) -> Result<Asset, Error> {
         let buffers = &self.document.buffers;
-        self.check(
-            "/buffers",
-            buffers.len() == 1,
-            &buffers.len(),
-            "one buffer, in the file itself",
-        )?;
+        self.check("/buffers", buffers.len() == 1, &buffers.len(), "one buffer, in the file itself")?;
         self.check(
             "/buffers/0/uri",
             buffers[0].uri.is_none(),
@@ -108,47 +93,25 @@ impl Reader<'_> {
             })
             .collect();
         let parts = Parts {
-            name: self
-                .document
-                .nodes
-                .first()
-                .map(|node| node.name.clone())
-                .unwrap_or_default(),
+            name: self.document.nodes.first().map(|node| node.name.clone()).unwrap_or_default(),
             mesh: self.mesh()?,
             materials: self.materials()?,
             images: self.images()?,
             clips,
-            clip_bounds: animation
-                .clips
-                .iter()
-                .map(|clip| (&clip.bounds).into())
-                .collect(),
+            clip_bounds: animation.clips.iter().map(|clip| (&clip.bounds).into()).collect(),
             animation: self.animation()?,
             producer: animation.producer.clone(),
             assumptions: animation.assumptions.clone(),
             warnings: animation.warnings.clone(),
         };
-        let asset = Asset::new(parts).map_err(|source| Error::Invalid {
-            source,
-            path: self.path.to_owned(),
-        })?;
+        let asset =
+            Asset::new(parts).map_err(|source| Error::Invalid { source, path: self.path.to_owned() })?;
         let (said, union) = (Bounds::from(&animation.bounds), asset.bounds());
-        self.check(
-            &format!("{at}/bounds"),
-            said == union,
-            &said,
-            "the box round the clips' bounds",
-        )?;
+        self.check(&format!("{at}/bounds"), said == union, &said, "the box round the clips' bounds")?;
         Ok(asset)
     }
 
-    fn check(
-        &self,
-        pointer: &str,
-        holds: bool,
-        found: &dyn Debug,
-        expected: &str,
-    ) -> Result<(), Error> {
+    fn check(&self, pointer: &str, holds: bool, found: &dyn Debug, expected: &str) -> Result<(), Error> {
         if holds {
             return Ok(());
         }
@@ -168,9 +131,7 @@ impl Reader<'_> {
     fn view(&self, index: u32, pointer: &str) -> Result<Bytes, Error> {
         let views = &self.document.buffer_views;
         let expected = format!("below {}, the number of buffer views", views.len());
-        let view = views
-            .get(index as usize)
-            .ok_or_else(|| self.refusal(pointer, &index, &expected))?;
+        let view = views.get(index as usize).ok_or_else(|| self.refusal(pointer, &index, &expected))?;
         let at = format!("/bufferViews/{index}");
         self.check(&at, view.buffer == 0, &view.buffer, "buffer 0")?;
         self.check(
@@ -201,21 +162,15 @@ impl Reader<'_> {
         let accessors = &self.document.accessors;
         let at = format!("/accessors/{index}");
         let expected = format!("below {}, the number of accessors", accessors.len());
-        let accessor = accessors
-            .get(index as usize)
-            .ok_or_else(|| self.refusal(pointer, &index, &expected))?;
+        let accessor =
+            accessors.get(index as usize).ok_or_else(|| self.refusal(pointer, &index, &expected))?;
         self.check(
             &format!("{at}/sparse"),
             accessor.sparse.is_none(),
             &"a sparse accessor",
             "none: data of this format are dense",
         )?;
-        self.check(
-            &format!("{at}/type"),
-            accessor.kind == kind,
-            &accessor.kind,
-            kind,
-        )?;
+        self.check(&format!("{at}/type"), accessor.kind == kind, &accessor.kind, kind)?;
         let component_type = accessor.component_type;
         let holds = component_types.contains(&component_type);
         self.check(
@@ -229,11 +184,7 @@ impl Reader<'_> {
             "VEC2" => 2,
             _ => 1,
         };
-        let component_bytes = if component_type == UNSIGNED_SHORT {
-            2
-        } else {
-            4
-        };
+        let component_bytes = if component_type == UNSIGNED_SHORT { 2 } else { 4 };
         let bytes = self.view(accessor.buffer_view, &format!("{at}/bufferView"))?;
         let needed = accessor.count.checked_mul(components * component_bytes);
         let end = needed.and_then(|needed| needed.checked_add(accessor.byte_offset));
@@ -245,21 +196,13 @@ impl Reader<'_> {
             &format!("what {} bytes hold", bytes.len()),
         )?;
         let from = to_usize(accessor.byte_offset);
-        Ok((
-            bytes.slice(from..from + to_usize(needed.unwrap_or(0))),
-            accessor,
-        ))
+        Ok((bytes.slice(from..from + to_usize(needed.unwrap_or(0))), accessor))
     }
 
     fn floats(&self, index: u32, attribute: &str, kind: &str) -> Result<Vec<f32>, Error> {
         let pointer = format!("/meshes/0/primitives/0/attributes/{attribute}");
         let (bytes, _) = self.accessor(index, &pointer, kind, &[FLOAT])?;
-        Ok(bytes
-            .as_chunks()
-            .0
-            .iter()
-            .map(|bytes| f32::from_le_bytes(*bytes))
-            .collect())
+        Ok(bytes.as_chunks().0.iter().map(|bytes| f32::from_le_bytes(*bytes)).collect())
     }
 
     fn vectors(&self, index: u32, attribute: &str) -> Result<Vec<Vec3>, Error> {
@@ -277,22 +220,10 @@ impl Reader<'_> {
         self.check("/meshes", meshes.len() == 1, &meshes.len(), "one mesh")?;
         let primitives = &meshes[0].primitives;
         let at = "/meshes/0/primitives";
-        self.check(
-            at,
-            !primitives.is_empty(),
-            &primitives.len(),
-            "at least one primitive",
-        )?;
+        self.check(at, !primitives.is_empty(), &primitives.len(), "at least one primitive")?;
         let attributes = &primitives[0].attributes;
-        let shared = primitives
-            .iter()
-            .all(|primitive| primitive.attributes == *attributes);
-        self.check(
-            at,
-            shared,
-            &"different attributes",
-            "primitives that share their vertices",
-        )?;
+        let shared = primitives.iter().all(|primitive| primitive.attributes == *attributes);
+        self.check(at, shared, &"different attributes", "primitives that share their vertices")?;
         let mut mesh = Mesh {
             positions: self.vectors(attributes.position, "POSITION")?,
             normals: self.vectors(attributes.normal, "NORMAL")?,
@@ -300,14 +231,7 @@ impl Reader<'_> {
                 None => None,
                 Some(index) => {
                     let floats = self.floats(index, "TEXCOORD_0", "VEC2")?;
-                    Some(
-                        floats
-                            .as_chunks()
-                            .0
-                            .iter()
-                            .map(|uv| Vec2::from_array(*uv))
-                            .collect(),
-                    )
+                    Some(floats.as_chunks().0.iter().map(|uv| Vec2::from_array(*uv)).collect())
                 }
             },
             ..Mesh::default()
@@ -315,12 +239,7 @@ impl Reader<'_> {
         for element in self.floats(attributes.element, "_ELEMENT", "SCALAR")? {
             let whole = element >= 0.0 && element.fract() == 0.0 && element < MAX_ELEMENTS as f32;
             let pointer = format!("/accessors/{}", attributes.element);
-            self.check(
-                &pointer,
-                whole,
-                &element,
-                "elements: whole numbers below 16777216",
-            )?;
+            self.check(&pointer, whole, &element, "elements: whole numbers below 16777216")?;
             #[expect(clippy::cast_possible_truncation, reason = "a whole number below 2^24")]
             mesh.elements.push(element as u32);
         }
@@ -345,22 +264,13 @@ impl Reader<'_> {
                 &format!("at most {most} indices in all, as many as the file has room for"),
             )?;
             if accessor.component_type == UNSIGNED_SHORT {
-                mesh.indices.extend(
-                    bytes
-                        .as_chunks()
-                        .0
-                        .iter()
-                        .map(|b| u32::from(u16::from_le_bytes(*b))),
-                );
+                mesh.indices.extend(bytes.as_chunks().0.iter().map(|b| u32::from(u16::from_le_bytes(*b))));
             } else {
-                mesh.indices
-                    .extend(bytes.as_chunks().0.iter().map(|b| u32::from_le_bytes(*b)));
+                mesh.indices.extend(bytes.as_chunks().0.iter().map(|b| u32::from_le_bytes(*b)));
             }
             #[expect(clippy::cast_possible_truncation, reason = "checked above")]
-            mesh.primitives.push(Primitive {
-                indices: start as u32..end as u32,
-                material: primitive.material,
-            });
+            mesh.primitives
+                .push(Primitive { indices: start as u32..end as u32, material: primitive.material });
         }
         Ok(mesh)
     }
@@ -398,10 +308,7 @@ impl Reader<'_> {
         images
             .map(|(index, image)| {
                 let data = self.view(image.buffer_view, &format!("/images/{index}/bufferView"))?;
-                Ok(Image {
-                    mime_type: image.mime_type.clone(),
-                    data,
-                })
+                Ok(Image { mime_type: image.mime_type.clone(), data })
             })
             .collect()
     }
@@ -409,36 +316,17 @@ impl Reader<'_> {
     fn animation(&self) -> Result<Animation, Error> {
         let animation = &self.document.extensions.animation;
         let at = |field: &str| format!("/extensions/THRONG_vertex_animation/{field}");
-        let document::Grid {
-            columns,
-            rows_per_frame,
-            frames_per_band,
-            frame_count,
-        } = animation.grid;
-        let grid = Grid {
-            columns,
-            rows_per_frame,
-            frames_per_band,
-            frame_count,
-        };
+        let document::Grid { columns, rows_per_frame, frames_per_band, frame_count } = animation.grid;
+        let grid = Grid { columns, rows_per_frame, frames_per_band, frame_count };
         let size = grid.size();
-        self.check(
-            &at("grid"),
-            size.is_some(),
-            &grid,
-            "a grid with a size that fits 32 bits",
-        )?;
+        self.check(&at("grid"), size.is_some(), &grid, "a grid with a size that fits 32 bits")?;
         let size = size.unwrap_or_default();
         let remap = match &animation.range {
             Some(range) => Remap::new(Vec3::from_array(range.lo), Vec3::from_array(range.hi)),
             None => Remap::METRES,
         };
         let bounded = animation.encoding.is_bounded() == animation.range.is_some();
-        let expected = if animation.encoding.is_bounded() {
-            "lo and hi"
-        } else {
-            "none in this encoding"
-        };
+        let expected = if animation.encoding.is_bounded() { "lo and hi" } else { "none in this encoding" };
         self.check(&at("range"), bounded, &animation.range.is_some(), expected)?;
         let texels = |blob: &document::Blob, pointer, format: TexelFormat, encoding| {
             let bytes = self.view(blob.buffer_view, &format!("{pointer}/bufferView"))?;
@@ -450,28 +338,15 @@ impl Reader<'_> {
         };
         let format = animation.encoding.texel_format();
         let pointer = "/extensions/THRONG_vertex_animation/positions";
-        let positions = texels(
-            &animation.positions,
-            pointer,
-            format,
-            Some(animation.encoding),
-        )?;
+        let positions = texels(&animation.positions, pointer, format, Some(animation.encoding))?;
         let format = animation.normals.texel_format();
         let holds = format.is_some() == animation.normal_texels.is_some();
         let expected = "a texture exactly where the kind of normals has one";
-        self.check(
-            &at("normalTexels"),
-            holds,
-            &animation.normal_texels.is_some(),
-            expected,
-        )?;
+        self.check(&at("normalTexels"), holds, &animation.normal_texels.is_some(), expected)?;
         let normal_texels = match (format, &animation.normal_texels) {
-            (Some(format), Some(blob)) => Some(texels(
-                blob,
-                "/extensions/THRONG_vertex_animation/normalTexels",
-                format,
-                None,
-            )?),
+            (Some(format), Some(blob)) => {
+                Some(texels(blob, "/extensions/THRONG_vertex_animation/normalTexels", format, None)?)
+            }
             _ => None,
         };
         Ok(Animation {

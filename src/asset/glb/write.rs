@@ -1,9 +1,8 @@
 use super::container::pack;
 use super::document::{
-    ARRAY_BUFFER, Accessor, Animation, AssetInfo, Attributes, Blob, Buffer, BufferView, Clip,
-    Document, ELEMENT_ARRAY_BUFFER, EXTENSION, Extensions, FLOAT, Grid, Image, Material, Mesh,
-    Node, Pbr, Primitive, Range, Sampler, Scene, Texture, TextureInfo, UNSIGNED_INT,
-    UNSIGNED_SHORT, VERSION,
+    ARRAY_BUFFER, Accessor, Animation, AssetInfo, Attributes, Blob, Buffer, BufferView, Clip, Document,
+    ELEMENT_ARRAY_BUFFER, EXTENSION, Extensions, FLOAT, Grid, Image, Material, Mesh, Node, Pbr, Primitive,
+    Range, Sampler, Scene, Texture, TextureInfo, UNSIGNED_INT, UNSIGNED_SHORT, VERSION,
 };
 use crate::asset::ktx2::{self, ALIGNMENT};
 use crate::asset::{Asset, Compression};
@@ -19,8 +18,7 @@ impl Binary {
     /// Appends a buffer view and gives its index.
     fn push(&mut self, data: &[u8], target: Option<u32>) -> u32 {
         // The chunk itself begins at a multiple of the alignment, see `encode`.
-        self.bytes
-            .resize(self.bytes.len().next_multiple_of(ALIGNMENT), 0);
+        self.bytes.resize(self.bytes.len().next_multiple_of(ALIGNMENT), 0);
         let view = BufferView {
             buffer: 0,
             byte_offset: self.bytes.len() as u64,
@@ -34,10 +32,7 @@ impl Binary {
     }
 }
 
-#[expect(
-    clippy::cast_possible_truncation,
-    reason = "views and accessors are counted in dozens"
-)]
+#[expect(clippy::cast_possible_truncation, reason = "views and accessors are counted in dozens")]
 fn index(index: usize) -> u32 {
     index as u32
 }
@@ -57,9 +52,7 @@ pub fn encode(asset: &Asset, compression: Compression) -> Vec<u8> {
             buffer_view: binary.push(&image.data, None),
         })
         .collect();
-    let extensions = Extensions {
-        animation: animation(asset, compression, &mut binary),
-    };
+    let extensions = Extensions { animation: animation(asset, compression, &mut binary) };
     let document = Document {
         asset: AssetInfo {
             version: "2.0".to_owned(),
@@ -69,34 +62,20 @@ pub fn encode(asset: &Asset, compression: Compression) -> Vec<u8> {
         extensions_required: Vec::new(),
         scene: 0,
         scenes: vec![Scene { nodes: vec![0] }],
-        nodes: vec![Node {
-            name: asset.name.clone(),
-            mesh: Some(0),
-        }],
+        nodes: vec![Node { name: asset.name.clone(), mesh: Some(0) }],
         meshes,
         materials: asset.materials.iter().map(material).collect(),
-        textures: (0..images.len())
-            .map(|image| Texture {
-                sampler: Some(0),
-                source: index(image),
-            })
-            .collect(),
+        textures: (0..images.len()).map(|image| Texture { sampler: Some(0), source: index(image) }).collect(),
         // Linear, with mipmaps: what base colours want.
         samplers: if images.is_empty() {
             Vec::new()
         } else {
-            vec![Sampler {
-                mag_filter: Some(9729),
-                min_filter: Some(9987),
-            }]
+            vec![Sampler { mag_filter: Some(9729), min_filter: Some(9987) }]
         },
         images,
         accessors,
         buffer_views: binary.views,
-        buffers: vec![Buffer {
-            byte_length: binary.bytes.len() as u64,
-            uri: None,
-        }],
+        buffers: vec![Buffer { byte_length: binary.bytes.len() as u64, uri: None }],
         extensions,
     };
     // Strings and finite numbers only: there is nothing in the document that JSON cannot hold.
@@ -106,112 +85,52 @@ pub fn encode(asset: &Asset, compression: Compression) -> Vec<u8> {
 
 fn mesh(asset: &Asset, binary: &mut Binary, accessors: &mut Vec<Accessor>) -> Mesh {
     let mesh = &asset.mesh;
-    let mut push =
-        |binary: &mut Binary, data: &[u8], component_type, count: usize, kind: &str, target| {
-            accessors.push(Accessor {
-                buffer_view: binary.push(data, Some(target)),
-                byte_offset: 0,
-                component_type,
-                count: count as u64,
-                kind: kind.to_owned(),
-                min: Vec::new(),
-                max: Vec::new(),
-                sparse: None,
-            });
-            index(accessors.len() - 1)
-        };
-    let vertices = mesh.vertex_count();
-    let elements: Vec<f32> = mesh
-        .elements
-        .iter()
-        .map(|element| *element as f32)
-        .collect();
-    let position = push(
-        binary,
-        bytemuck::cast_slice(&mesh.positions),
-        FLOAT,
-        vertices,
-        "VEC3",
-        ARRAY_BUFFER,
-    );
-    let normal = push(
-        binary,
-        bytemuck::cast_slice(&mesh.normals),
-        FLOAT,
-        vertices,
-        "VEC3",
-        ARRAY_BUFFER,
-    );
-    let texcoord = mesh.uvs.as_ref().map(|uvs| {
-        push(
-            binary,
-            bytemuck::cast_slice(uvs),
-            FLOAT,
-            vertices,
-            "VEC2",
-            ARRAY_BUFFER,
-        )
-    });
-    let element = push(
-        binary,
-        bytemuck::cast_slice(&elements),
-        FLOAT,
-        vertices,
-        "SCALAR",
-        ARRAY_BUFFER,
-    );
-    let attributes = Attributes {
-        position,
-        normal,
-        texcoord,
-        element,
+    let mut push = |binary: &mut Binary, data: &[u8], component_type, count: usize, kind: &str, target| {
+        accessors.push(Accessor {
+            buffer_view: binary.push(data, Some(target)),
+            byte_offset: 0,
+            component_type,
+            count: count as u64,
+            kind: kind.to_owned(),
+            min: Vec::new(),
+            max: Vec::new(),
+            sparse: None,
+        });
+        index(accessors.len() - 1)
     };
+    let vertices = mesh.vertex_count();
+    let elements: Vec<f32> = mesh.elements.iter().map(|element| *element as f32).collect();
+    let position = push(binary, bytemuck::cast_slice(&mesh.positions), FLOAT, vertices, "VEC3", ARRAY_BUFFER);
+    let normal = push(binary, bytemuck::cast_slice(&mesh.normals), FLOAT, vertices, "VEC3", ARRAY_BUFFER);
+    let texcoord = mesh
+        .uvs
+        .as_ref()
+        .map(|uvs| push(binary, bytemuck::cast_slice(uvs), FLOAT, vertices, "VEC2", ARRAY_BUFFER));
+    let element = push(binary, bytemuck::cast_slice(&elements), FLOAT, vertices, "SCALAR", ARRAY_BUFFER);
+    let attributes = Attributes { position, normal, texcoord, element };
     // 65535 itself is kept free: it restarts strips in some readers.
     let short = vertices < 65_535;
     let primitives = mesh
         .primitives
         .iter()
         .map(|primitive| {
-            let range =
-                &mesh.indices[primitive.indices.start as usize..primitive.indices.end as usize];
+            let range = &mesh.indices[primitive.indices.start as usize..primitive.indices.end as usize];
             let indices = if short {
                 #[expect(clippy::cast_possible_truncation, reason = "there are fewer vertices")]
                 let range: Vec<u16> = range.iter().map(|index| *index as u16).collect();
                 let data = bytemuck::cast_slice(&range);
-                push(
-                    binary,
-                    data,
-                    UNSIGNED_SHORT,
-                    range.len(),
-                    "SCALAR",
-                    ELEMENT_ARRAY_BUFFER,
-                )
+                push(binary, data, UNSIGNED_SHORT, range.len(), "SCALAR", ELEMENT_ARRAY_BUFFER)
             } else {
                 let data = bytemuck::cast_slice(range);
-                push(
-                    binary,
-                    data,
-                    UNSIGNED_INT,
-                    range.len(),
-                    "SCALAR",
-                    ELEMENT_ARRAY_BUFFER,
-                )
+                push(binary, data, UNSIGNED_INT, range.len(), "SCALAR", ELEMENT_ARRAY_BUFFER)
             };
-            Primitive {
-                attributes: attributes.clone(),
-                indices,
-                material: primitive.material,
-                mode: None,
-            }
+            Primitive { attributes: attributes.clone(), indices, material: primitive.material, mode: None }
         })
         .collect();
     let bounds = crate::bounds::Bounds::of_points(mesh.positions.iter().copied());
     accessors[position as usize].min = bounds.min.to_array().to_vec();
     accessors[position as usize].max = bounds.max.to_array().to_vec();
-    Mesh {
-        name: asset.name.clone(),
-        primitives,
-    }
+    Mesh { name: asset.name.clone(), primitives }
 }
 
 fn material(material: &crate::material::Material) -> Material {
@@ -220,10 +139,7 @@ fn material(material: &crate::material::Material) -> Material {
         pbr_metallic_roughness: Pbr {
             base_color_factor: material.base_color.to_array(),
             // Textures stand in the order of images, one for each.
-            base_color_texture: material.base_color_image.map(|index| TextureInfo {
-                index,
-                tex_coord: None,
-            }),
+            base_color_texture: material.base_color_image.map(|index| TextureInfo { index, tex_coord: None }),
             metallic_factor: material.metallic,
             roughness_factor: material.roughness,
         },
@@ -234,22 +150,21 @@ fn material(material: &crate::material::Material) -> Material {
 fn animation(asset: &Asset, compression: Compression, binary: &mut Binary) -> Animation {
     let animation = &asset.animation;
     let positions = ktx2::encode(&animation.positions, Some(animation.encoding), compression);
-    let positions = Blob {
-        buffer_view: binary.push(&positions, None),
-    };
-    let normal_texels = animation.normal_texels.as_ref().map(|texels| Blob {
-        buffer_view: binary.push(&ktx2::encode(texels, None, compression), None),
-    });
+    let positions = Blob { buffer_view: binary.push(&positions, None) };
+    let normal_texels = animation
+        .normal_texels
+        .as_ref()
+        .map(|texels| Blob { buffer_view: binary.push(&ktx2::encode(texels, None, compression), None) });
     let clips = asset.clips.iter().zip(&asset.clip_bounds);
     Animation {
         version: VERSION,
         mode: animation.mode,
         space: animation.space,
         encoding: animation.encoding,
-        range: animation.encoding.is_bounded().then(|| Range {
-            lo: animation.remap.lo.to_array(),
-            hi: animation.remap.hi.to_array(),
-        }),
+        range: animation
+            .encoding
+            .is_bounded()
+            .then(|| Range { lo: animation.remap.lo.to_array(), hi: animation.remap.hi.to_array() }),
         normals: animation.normals,
         element_count: animation.element_count,
         grid: Grid {

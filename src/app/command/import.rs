@@ -1,0 +1,34 @@
+use throng::asset::glb;
+use throng::output;
+
+use super::Talk;
+use crate::cli::{CompressionName, Import, Reading};
+use crate::failure::Failure;
+use crate::open;
+
+impl Reading {
+    pub(crate) fn options(&self) -> throng::import::Options {
+        throng::import::Options { mesh_frame: self.mesh_frame, fps: self.fps, ..Default::default() }
+    }
+}
+
+impl From<CompressionName> for throng::asset::Compression {
+    fn from(name: CompressionName) -> Self {
+        match name {
+            CompressionName::None => Self::None,
+            CompressionName::Zstd => Self::Zstd,
+        }
+    }
+}
+
+pub(crate) fn run(arguments: &Import, talk: Talk) -> Result<(), Failure> {
+    let output = &arguments.writing.output;
+    output::check(output, arguments.writing.force)?;
+    let asset = open::asset(&arguments.path, &arguments.reading.options())?;
+    talk.remarks(&asset);
+    glb::write(&asset, output, arguments.compression.into(), arguments.writing.force)?;
+    let frames = asset.animation.grid.frame_count;
+    let vertices = asset.mesh.vertex_count();
+    talk.say(&format!("wrote {} ({vertices} vertices, {frames} frames)", output.display()));
+    Ok(())
+}

@@ -1,0 +1,179 @@
+//! Paths of the command line → assets and scenes.
+
+use std::fs::{self, File};
+use std::io::Read as _;
+use std::path::{Path, PathBuf};
+
+use throng::asset::{Asset, glb};
+use throng::bake;
+use throng::clip::Clip;
+use throng::import;
+use throng::scene::Scene;
+use throng::source::builtin;
+
+use crate::failure::Failure;
+
+/// The demo's flag, so that the program needs no files beside it.
+const FLAG: &[u8] = include_bytes!("../../assets/baked/flag.vat.glb");
+/// The demo's scene.
+const DEMO: &[u8] = include_bytes!("../../assets/scenes/demo.json");
+
+/// The asset at `path`: a `.vat.glb` file, a foreign folder or a file in it, or `builtin:NAME`, which is
+/// baked here with the default settings.
+pub(crate) fn asset(path: &Path, options: &import::Options) -> Result<Asset, Failure> {
+    if let Some(name) = path.to_str().and_then(|text| text.strip_prefix("builtin:")) {
+        let source = builtin::make(name, options.fps)?;
+        return Ok(bake::bake(&source, &bake::Settings::default())?.asset);
+    }
+    if path.is_file() && starts_like_glb(path)? {
+        match glb::read(path) {
+            // A plain model may be part of a foreign export.
+            Err(throng::asset::Error::NoExtension { .. }) if import::finds(path) => {}
+            read => return Ok(read?),
+        }
+    }
+    Ok(import::load(path, options)?)
+}
+
+fn starts_like_glb(path: &Path) -> Result<bool, Failure> {
+    let mut magic = [0; 4];
+    let read = File::open(path).and_then(|mut file| file.read(&mut magic));
+    read.map_err(|source| Failure::Input { source, path: path.to_owned() })?;
+    Ok(magic == *b"glTF")
+}
+
+/// The scene at `path`, or a scene made for the asset there; and its assets, one per crowd.
+pub(crate) fn scene(path: &Path, options: &import::Options) -> Result<(Scene, Vec<Asset>), Failure> {
+    if !is_scene(path) {
+        let asset = asset(path, options)?;
+        let scene = Scene::of_asset(path.display().to_string(), asset.bounds(), 1);
+        return Ok((scene, vec![asset]));
+    }
+    let scene = Scene::read(path)?;
+    let folder = path.parent().unwrap_or(Path::new("."));
+    let assets = scene.crowds.iter().map(|crowd| {
+        let path = if crowd.asset.starts_with("builtin:") {
+            PathBuf::from(&crowd.asset)
+        } else {
+            folder.join(&crowd.asset)
+        };
+        asset(&path, options)
+    });
+    let assets = assets.collect::<Result<_, _>>()?;
+    Ok((scene, assets))
+}
+
+/// The demo scene, from inside the program.
+pub(crate) fn demo() -> Result<(Scene, Vec<Asset>), Failure> {
+    let scene = Scene::parse(DEMO, Path::new("demo.json"))?;
+    let mut assets = Vec::new();
+    for _ in &scene.crowds {
+        assets.push(glb::decode(&bytes::Bytes::from_static(FLAG), Path::new("flag.vat.glb"))?);
+    }
+    Ok((scene, assets))
+}
+
+/// A scene is a JSON file with crowds; the JSON files of foreign exports have none.
+fn is_scene(path: &Path) -> bool {
+    let json = path.extension().is_some_and(|extension| extension == "json");
+    if !json || !path.is_file() {
+        return false;
+    }
+    let Ok(text) = fs::read(path) else {
+        return true;
+    };
+    match serde_json::from_slice::<serde_json::Value>(&text) {
+        Ok(value) => value.get("crowds").is_some() || value.get("os-remap").is_none(),
+        Err(_) => !import::finds(path),
+    }
+}
+
+/// Indices of the clips that `wanted` names: a name, else an index, else a glob.
+pub(crate) fn clips(clips: &[Clip], wanted: &str) -> Result<Vec<usize>, Failure> {
+    let by = |holds: &dyn Fn(&Clip) -> bool| -> Vec<usize> {
+        clips.iter().enumerate().filter(|(_, clip)| holds(clip)).map(|(index, _)| index).collect()
+    };
+    let mut found = by(&|clip| clip.name == wanted);
+    if found.is_empty() {
+        found = wanted.parse().ok().filter(|index: &usize| *index < clips.len()).into_iter().collect();
+    }
+    if found.is_empty() {
+        found = by(&|clip| glob_matches(wanted, &clip.name));
+    }
+    if found.is_empty() {
+        return Err(Failure::Usage(format!("no clip is called {wanted:?}; there are: {}", listed(clips))));
+    }
+    Ok(found)
+}
+
+/// The one clip that `wanted` names; the first without it.
+pub(crate) fn clip<'a>(all: &'a [Clip], wanted: Option<&str>) -> Result<&'a Clip, Failure> {
+    let Some(wanted) = wanted else {
+        return Ok(&all[0]);
+    };
+    let found = clips(all, wanted)?;
+    // Clips of one name can only be told apart by their index.
+    if found.len() > 1 {
+        let some: Vec<Clip> = found.iter().map(|index| all[*index].clone()).collect();
+        let text =
+            format!("{wanted:?} is more than one clip: {}; use an index of: {}", listed(&some), listed(all));
+        return Err(Failure::Usage(text));
+    }
+    Ok(&all[found[0]])
+}
+
+fn listed(clips: &[Clip]) -> String {
+    let names = clips.iter().enumerate().map(|(index, clip)| format!("{index} {:?}", clip.name));
+    names.collect::<Vec<_>>().join(", ")
+}
+
+/// `*` is any text, `?` any character; everything else is itself.
+fn glob_matches(pattern: &str, text: &str) -> bool {
+    let (pattern, text): (Vec<char>, Vec<char>) = (pattern.chars().collect(), text.chars().collect());
+    let (mut at, mut from) = (0, 0);
+    let mut star: Option<(usize, usize)> = None;
+    while from < text.len() {
+        match pattern.get(at) {
+            Some('*') => {
+                star = Some((at, from));
+                at += 1;
+            }
+            Some(wanted) if *wanted == '?' || *wanted == text[from] => {
+                at += 1;
+                from += 1;
+            }
+            // The last star takes one more character.
+            _ => match star {
+                None => return false,
+                Some((star_at, star_from)) => {
+                    star = Some((star_at, star_from + 1));
+                    at = star_at + 1;
+                    from = star_from + 1;
+                }
+            },
+        }
+    }
+    pattern[at..].iter().all(|rest| *rest == '*')
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn globs() {
+        for (pattern, text, matches) in [
+            ("*", "", true),
+            ("walk*", "walk_fast", true),
+            ("*fast", "walk_fast", true),
+            ("w?lk", "walk", true),
+            ("w?lk", "wlk", false),
+            ("a*b*c", "aXbXbc", true),
+            ("a*b*c", "aXbXb", false),
+            ("Armature|*", "Armature|run", true),
+            ("**", "x", true),
+        ] {
+            assert_eq!(glob_matches(pattern, text), matches, "{pattern} {text}");
+        }
+    }
+}

@@ -1,0 +1,291 @@
+use glam::Vec2;
+use wgpu::util::DeviceExt as _;
+
+use super::pipeline::Layouts;
+use super::uniforms::{self, ClipCursor, SoftTexels};
+use crate::asset::{Animation, Asset};
+use crate::clip::Clip;
+use crate::gpu;
+use crate::gpu::texture;
+use crate::material::Material;
+use crate::vat::grid::{Grid, texel_address};
+use crate::vat::playback::encode_cursor;
+use crate::vat::{Encoding, Normals, PositionSpace, Texels};
+
+/// What an upload makes besides the textures that are read by address.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct UploadOptions {
+    /// A second position texture in a filterable format, for [`super::Fetch::Sampler`].
+    pub sampler: bool,
+}
+
+/// Where the fallback texture and samplers come from.
+pub(super) struct Shared {
+    pub(super) white: wgpu::TextureView,
+    pub(super) no_normals: wgpu::TextureView,
+    pub(super) color_sampler: wgpu::Sampler,
+    pub(super) position_sampler: wgpu::Sampler,
+}
+
+/// One draw call's worth of a model.
+pub(super) struct Part {
+    pub(super) indices: std::ops::Range<u32>,
+    pub(super) material: wgpu::BindGroup,
+    pub(super) double_sided: bool,
+}
+
+/// An asset on the GPU, with its crowd.
+pub(super) struct ModelData {
+    pub(super) encoding: Encoding,
+    pub(super) normals: Normals,
+    pub(super) space: PositionSpace,
+    pub(super) clips: Vec<Clip>,
+    pub(super) cursors: wgpu::Buffer,
+    pub(super) vertices: wgpu::Buffer,
+    pub(super) indices: wgpu::Buffer,
+    pub(super) parts: Vec<Part>,
+    pub(super) animation: wgpu::BindGroup,
+    /// Present where the sampler path is possible and was asked for.
+    pub(super) sampler: Option<wgpu::BindGroup>,
+    pub(super) instances: Option<wgpu::Buffer>,
+    pub(super) instance_count: u32,
+    pub(super) vertex_count: u64,
+    pub(super) asset_bytes: u64,
+}
+
+#[repr(C)]
+#[derive(Clone, Copy, bytemuck::Pod, bytemuck::Zeroable)]
+struct Vertex {
+    position: glam::Vec3,
+    normal: glam::Vec3,
+    uv: Vec2,
+    element: u32,
+}
+
+/// The animation in an arrangement that the device allows: as it is, or rearranged.
+pub(super) fn fitted(
+    animation: &Animation,
+    limit: u32,
+) -> Result<std::borrow::Cow<'_, Animation>, gpu::Error> {
+    if animation.positions.size().max_element() <= limit {
+        return Ok(std::borrow::Cow::Borrowed(animation));
+    }
+    let grid = Grid::new(animation.element_count, animation.grid.frame_count, limit)?;
+    Ok(std::borrow::Cow::Owned(Animation {
+        positions: rearranged(&animation.positions, animation, grid),
+        normal_texels: animation.normal_texels.as_ref().map(|texels| rearranged(texels, animation, grid)),
+        grid,
+        ..animation.clone()
+    }))
+}
+
+fn rearranged(texels: &Texels, animation: &Animation, grid: Grid) -> Texels {
+    let size = grid.size().unwrap_or_default();
+    let texel_bytes = texels.format().bytes() as usize;
+    let mut data = vec![0; size.x as usize * size.y as usize * texel_bytes];
+    let at = |at: glam::UVec2, width: u32| (at.y as usize * width as usize + at.x as usize) * texel_bytes;
+    for frame in 0..grid.frame_count {
+        for element in 0..animation.element_count {
+            let from = at(texel_address(animation.grid, element, frame), texels.size().x);
+            let to = at(texel_address(grid, element, frame), size.x);
+            data[to..to + texel_bytes].copy_from_slice(&texels.data()[from..from + texel_bytes]);
+        }
+    }
+    Texels::new(texels.format(), size, data).expect("as many bytes as the size says")
+}
+
+pub(super) fn buffer(
+    device: &wgpu::Device,
+    what: &'static str,
+    bytes: &[u8],
+    usage: wgpu::BufferUsages,
+) -> Result<wgpu::Buffer, gpu::Error> {
+    let (needed, limit) = (bytes.len() as u64, device.limits().max_buffer_size);
+    if needed > limit {
+        return Err(gpu::Error::BufferTooLarge { what, needed, limit });
+    }
+    Ok(device.create_buffer_init(&wgpu::util::BufferInitDescriptor {
+        label: Some(what),
+        contents: bytes,
+        usage,
+    }))
+}
+
+impl ModelData {
+    pub(super) fn new(
+        device: &wgpu::Device,
+        queue: &wgpu::Queue,
+        layouts: &Layouts,
+        shared: &Shared,
+        asset: &Asset,
+        options: UploadOptions,
+    ) -> Result<Self, gpu::Error> {
+        let animation = fitted(&asset.animation, device.limits().max_texture_dimension_2d)?;
+        let mesh = &asset.mesh;
+        let vertices: Vec<Vertex> = (0..mesh.vertex_count())
+            .map(|index| Vertex {
+                position: mesh.positions[index],
+                normal: mesh.normals[index],
+                uv: mesh.uvs.as_ref().map_or(Vec2::ZERO, |uvs| uvs[index]),
+                element: mesh.elements[index],
+            })
+            .collect();
+        let vertices =
+            buffer(device, "model: vertices", bytemuck::cast_slice(&vertices), wgpu::BufferUsages::VERTEX)?;
+        let indices =
+            buffer(device, "model: indices", bytemuck::cast_slice(&mesh.indices), wgpu::BufferUsages::INDEX)?;
+        let positions = texture::upload(
+            device,
+            queue,
+            "model: positions",
+            &animation.positions,
+            texture::integer_format(animation.positions.format()),
+        )?;
+        let normals = match &animation.normal_texels {
+            None => shared.no_normals.clone(),
+            Some(texels) => texture::upload(
+                device,
+                queue,
+                "model: normals",
+                texels,
+                texture::integer_format(texels.format()),
+            )?,
+        };
+        let cursors: Vec<ClipCursor> = asset.clips.iter().map(|clip| encode_cursor(clip, 0.0)).collect();
+        let usage = wgpu::BufferUsages::STORAGE | wgpu::BufferUsages::COPY_DST;
+        let cursors = buffer(device, "model: clips", bytemuck::cast_slice(&cursors), usage)?;
+        let soft = SoftTexels { grid: animation.grid, remap: animation.remap };
+        let soft = buffer(device, "model: texels", bytemuck::bytes_of(&soft), wgpu::BufferUsages::UNIFORM)?;
+        let sampler =
+            if options.sampler { sampler_group(device, queue, layouts, shared, &animation)? } else { None };
+        Ok(Self {
+            encoding: animation.encoding,
+            normals: animation.normals,
+            space: animation.space,
+            clips: asset.clips.clone(),
+            animation: device.create_bind_group(&wgpu::BindGroupDescriptor {
+                label: Some("model: animation"),
+                layout: &layouts.animation,
+                entries: &[
+                    entry(0, soft.as_entire_binding()),
+                    entry(1, cursors.as_entire_binding()),
+                    entry(2, wgpu::BindingResource::TextureView(&positions)),
+                    entry(3, wgpu::BindingResource::TextureView(&normals)),
+                ],
+            }),
+            cursors,
+            parts: parts(device, queue, layouts, shared, asset)?,
+            asset_bytes: vertices.size() + indices.size() + asset.texel_bytes(),
+            vertices,
+            indices,
+            sampler,
+            instances: None,
+            instance_count: 0,
+            vertex_count: mesh.vertex_count() as u64,
+        })
+    }
+}
+
+pub(super) fn entry(binding: u32, resource: wgpu::BindingResource<'_>) -> wgpu::BindGroupEntry<'_> {
+    wgpu::BindGroupEntry { binding, resource }
+}
+
+fn sampler_group(
+    device: &wgpu::Device,
+    queue: &wgpu::Queue,
+    layouts: &Layouts,
+    shared: &Shared,
+    animation: &Animation,
+) -> Result<Option<wgpu::BindGroup>, gpu::Error> {
+    let format = texture::filterable_format(animation.encoding, device.features());
+    let Some(format) = format.filter(|_| animation.grid.rows_are_frames()) else {
+        log::warn!(
+            "no sampler path for {} in {:?}: texels are read by address",
+            animation.encoding,
+            animation.grid
+        );
+        return Ok(None);
+    };
+    let view = texture::upload(device, queue, "model: filtered positions", &animation.positions, format)?;
+    Ok(Some(device.create_bind_group(&wgpu::BindGroupDescriptor {
+        label: Some("model: position sampler"),
+        layout: &layouts.sampler,
+        entries: &[
+            entry(0, wgpu::BindingResource::TextureView(&view)),
+            entry(1, wgpu::BindingResource::Sampler(&shared.position_sampler)),
+        ],
+    })))
+}
+
+fn parts(
+    device: &wgpu::Device,
+    queue: &wgpu::Queue,
+    layouts: &Layouts,
+    shared: &Shared,
+    asset: &Asset,
+) -> Result<Vec<Part>, gpu::Error> {
+    let mut pictures = Vec::new();
+    for image in &asset.images {
+        pictures.push(picture(device, queue, &image.data)?);
+    }
+    let mut parts = Vec::new();
+    for primitive in &asset.mesh.primitives {
+        let fallback = Material::default();
+        let material = primitive.material.map_or(&fallback, |index| &asset.materials[index as usize]);
+        let uniform = uniforms::Material {
+            base_color: material.base_color,
+            metallic: material.metallic,
+            roughness: material.roughness,
+            pad_x: 0,
+            pad_y: 0,
+        };
+        let uniform =
+            buffer(device, "model: material", bytemuck::bytes_of(&uniform), wgpu::BufferUsages::UNIFORM)?;
+        let view = material.base_color_image.and_then(|index| pictures[index as usize].as_ref());
+        parts.push(Part {
+            indices: primitive.indices.clone(),
+            double_sided: material.double_sided,
+            material: device.create_bind_group(&wgpu::BindGroupDescriptor {
+                label: Some("model: material"),
+                layout: &layouts.material,
+                entries: &[
+                    entry(0, uniform.as_entire_binding()),
+                    entry(1, wgpu::BindingResource::TextureView(view.unwrap_or(&shared.white))),
+                    entry(2, wgpu::BindingResource::Sampler(&shared.color_sampler)),
+                ],
+            }),
+        });
+    }
+    Ok(parts)
+}
+
+/// Drawing is lenient: a picture that cannot be decoded is said once and drawn white.
+fn picture(
+    device: &wgpu::Device,
+    queue: &wgpu::Queue,
+    data: &[u8],
+) -> Result<Option<wgpu::TextureView>, gpu::Error> {
+    let limit = device.limits().max_texture_dimension_2d;
+    let mut limits = image::Limits::default();
+    limits.max_image_width = Some(limit);
+    limits.max_image_height = Some(limit);
+    let decoded =
+        image::ImageReader::new(std::io::Cursor::new(data)).with_guessed_format().map(|mut reader| {
+            reader.limits(limits);
+            reader.decode()
+        });
+    match decoded {
+        Ok(Ok(picture)) => {
+            let picture = picture.into_rgba8();
+            Ok(Some(texture::upload_picture(device, queue, "model: base color", picture)?))
+        }
+        Ok(Err(error)) => {
+            log::warn!("a base colour image is drawn white: {error}");
+            Ok(None)
+        }
+        Err(error) => {
+            log::warn!("a base colour image is drawn white: {error}");
+            Ok(None)
+        }
+    }
+}
