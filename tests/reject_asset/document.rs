@@ -219,12 +219,12 @@ fn absurd_grids_are_refused() {
     ] {
         refused_at(&good().set(&format!("{EXTENSION}/grid/{field}"), value), &format!("{EXTENSION}/grid"));
     }
-    // The product of both sides does not fit 64 bits.
-    let huge = good().set(
-        &format!("{EXTENSION}/grid"),
-        json!({"columns": u32::MAX, "rowsPerFrame": u32::MAX, "framesPerBand": 1, "frameCount": 1}),
-    );
-    field_of_texels(&patch_words(huge, 20, &[u32::MAX, u32::MAX]), "width and height");
+    // More than any file holds, and more than 64 bits hold.
+    for side in [1 << 20, u32::MAX] {
+        let grid = json!({"columns": side, "rowsPerFrame": side, "framesPerBand": 1, "frameCount": 1});
+        let huge = patch_words(good().set(&format!("{EXTENSION}/grid"), grid), 20, &[side, side]);
+        field_of_texels(&huge, "width and height");
+    }
 }
 
 #[test]
