@@ -12,7 +12,7 @@ use crate::{open, window};
 
 /// The animation is one turn of the flag's loop, small enough to look at at once.
 const ANIMATION_SIZE: UVec2 = UVec2::new(480, 270);
-const ANIMATION_FRAMES: u32 = 48;
+const ANIMATION_FRAMES: u32 = 32;
 const ANIMATION_SECONDS: f64 = 4.0;
 
 /// The demo: in a window, or where there is no display, as pictures in the current folder.
