@@ -114,7 +114,7 @@ pub(super) fn encode(texels: &Texels, encoding: Option<Encoding>, compression: C
     let packed = match compression {
         Compression::None => None,
         // Without the memory for it the texels stay as they are, which is a valid file too.
-        Compression::Zstd => zstd::bulk::compress(texels.data(), ZSTD_LEVEL).ok(),
+        Compression::Zstd => compress(texels.data()).ok(),
     };
     let (scheme, data): (u32, &[u8]) = match &packed {
         None => (0, texels.data()),
@@ -140,6 +140,13 @@ pub(super) fn encode(texels: &Texels, encoding: Option<Encoding>, compression: C
     bytes.resize(data_offset, 0);
     bytes.extend_from_slice(data);
     bytes
+}
+
+/// With a checksum, so that damage is noticed.
+fn compress(data: &[u8]) -> std::io::Result<Vec<u8>> {
+    let mut compressor = zstd::bulk::Compressor::new(ZSTD_LEVEL)?;
+    compressor.include_checksum(true)?;
+    compressor.compress(data)
 }
 
 /// The texels in KTX2 `bytes`, which must have this format and size. Uncompressed texels are a slice

@@ -16,17 +16,17 @@ use throng::vat::{Encoding, Mode, Normals, PositionSpace, Texels};
 
 /// What varies between assets; the rest follows from `seed`.
 #[derive(Clone, Debug)]
-pub struct Shape {
-    pub seed: u64,
-    pub encoding: Encoding,
-    pub normals: Normals,
-    pub space: PositionSpace,
-    pub textured: bool,
-    pub primitives: usize,
-    pub elements: u32,
-    pub frames: u32,
-    pub max_size: u32,
-    pub clip_names: Vec<String>,
+pub(crate) struct Shape {
+    pub(crate) seed: u64,
+    pub(crate) encoding: Encoding,
+    pub(crate) normals: Normals,
+    pub(crate) space: PositionSpace,
+    pub(crate) textured: bool,
+    pub(crate) primitives: usize,
+    pub(crate) elements: u32,
+    pub(crate) frames: u32,
+    pub(crate) max_size: u32,
+    pub(crate) clip_names: Vec<String>,
 }
 
 impl Default for Shape {
@@ -47,7 +47,7 @@ impl Default for Shape {
 }
 
 /// A picture of one white pixel.
-pub const PNG: &[u8] = include_bytes!("pixel.png");
+pub(crate) const PNG: &[u8] = include_bytes!("pixel.png");
 
 fn vector(random: &mut Random) -> Vec3 {
     Vec3::from([0; 3].map(|_| random.signed() as f32 * 10.0))
@@ -60,7 +60,7 @@ fn texels(random: &mut Random, format: throng::vat::TexelFormat, size: UVec2) ->
 }
 
 impl Shape {
-    pub fn parts(&self) -> Parts {
+    pub(crate) fn parts(&self) -> Parts {
         let random = &mut Random::new(self.seed);
         let vertices = self.elements as usize + random.below(9) + 2;
         let mesh = self.mesh(random, vertices);
@@ -106,7 +106,7 @@ impl Shape {
         }
     }
 
-    pub fn asset(&self) -> Asset {
+    pub(crate) fn asset(&self) -> Asset {
         Asset::new(self.parts()).unwrap()
     }
 
@@ -150,17 +150,17 @@ impl Shape {
 
 /// The two chunks of a binary glTF file, taken apart without the crate's own reader.
 #[derive(Clone)]
-pub struct Chunks {
-    pub json: Value,
-    pub binary: Vec<u8>,
+pub(crate) struct Chunks {
+    pub(crate) json: Value,
+    pub(crate) binary: Vec<u8>,
 }
 
 impl Chunks {
-    pub fn of(asset: &Asset, compression: Compression) -> Self {
+    pub(crate) fn of(asset: &Asset, compression: Compression) -> Self {
         Self::parse(&glb::encode(asset, compression))
     }
 
-    pub fn parse(file: &[u8]) -> Self {
+    pub(crate) fn parse(file: &[u8]) -> Self {
         let length = u32::from_le_bytes(file[12..16].try_into().unwrap()) as usize;
         Self {
             json: serde_json::from_slice(&file[20..20 + length]).unwrap(),
@@ -168,31 +168,32 @@ impl Chunks {
         }
     }
 
-    pub fn file(&self) -> Vec<u8> {
+    pub(crate) fn file(&self) -> Vec<u8> {
         with_json(self.json.to_string().as_bytes(), &self.binary)
     }
 
-    pub fn set(mut self, pointer: &str, value: impl Into<Value>) -> Self {
+    pub(crate) fn set(mut self, pointer: &(impl AsRef<str> + ?Sized), value: impl Into<Value>) -> Self {
+        let pointer = pointer.as_ref();
         let target = self.json.pointer_mut(pointer);
         *target.unwrap_or_else(|| panic!("{pointer}")) = value.into();
         self
     }
 
     /// Where the bytes of a buffer view lie in the binary chunk.
-    pub fn view(&self, index: &Value) -> std::ops::Range<usize> {
+    pub(crate) fn view(&self, index: &Value) -> std::ops::Range<usize> {
         let view = &self.json["bufferViews"][index.as_u64().unwrap() as usize];
         let start = view["byteOffset"].as_u64().unwrap() as usize;
         start..start + view["byteLength"].as_u64().unwrap() as usize
     }
 
     /// Where a texel image lies: `positions` or `normalTexels`.
-    pub fn ktx2(&self, name: &str) -> std::ops::Range<usize> {
+    pub(crate) fn ktx2(&self, name: &str) -> std::ops::Range<usize> {
         self.view(&self.json["extensions"]["THRONG_vertex_animation"][name]["bufferView"])
     }
 }
 
 /// A file around any text for JSON.
-pub fn with_json(json: &[u8], binary: &[u8]) -> Vec<u8> {
+pub(crate) fn with_json(json: &[u8], binary: &[u8]) -> Vec<u8> {
     let mut json = json.to_vec();
     json.resize(json.len().next_multiple_of(4), b' ');
     let word = |number: usize| (number as u32).to_le_bytes();
