@@ -8,7 +8,8 @@ use throng::output;
 use super::Talk;
 use super::capture::Shots;
 use crate::failure::Failure;
-use crate::{open, window};
+use crate::open;
+use crate::window;
 
 /// The animation is one turn of the flag's loop, small enough to look at at once.
 const ANIMATION_SIZE: UVec2 = UVec2::new(480, 270);
