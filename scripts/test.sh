@@ -4,4 +4,4 @@ set -eu
 root=$(CDPATH='' cd -- "$(dirname -- "$0")/.." && pwd)
 "$root/scripts/setup.sh"
 cd "$root"
-THRONG_REQUIRE_GPU=1 exec cargo test --release "$@"
+THRONG_REQUIRE_GPU=1 exec cargo test --release --no-fail-fast "$@"

@@ -46,7 +46,7 @@ pub enum Error {
     },
 }
 
-/// Refuses what [`write`] would refuse, before the work is done.
+/// Refuses what [`write()`] would refuse, before the work is done.
 ///
 /// # Errors
 /// [`Error::Exists`], [`Error::NoFolder`].

@@ -22,6 +22,12 @@ const ZSTD: u32 = 2;
 const ZSTD_LEVEL: i32 = 9;
 /// Texels begin at a multiple of this, which suits every format and a mapped upload.
 pub(super) const ALIGNMENT: usize = 16;
+/// As much as an uncompressed file of this format can hold.
+const MAX_TEXEL_BYTES: u64 = u32::MAX as u64;
+/// A block of zstandard data restores to at most 128 KiB (RFC 8878, section 3.1.1.2).
+const ZSTD_LARGEST_BLOCK: u64 = 128 << 10;
+/// Three bytes of header and the byte that is repeated.
+const ZSTD_SMALLEST_BLOCK: u64 = 4;
 const WRITER: &[u8] = b"KTXwriter\0throng\0";
 
 /// Why KTX2 bytes are not the texels they should be.
@@ -105,13 +111,14 @@ pub(super) fn encode(texels: &Texels, encoding: Option<Encoding>, compression: C
     key_value.resize(key_value.len().next_multiple_of(4), 0);
     let key_value_offset = DESCRIPTOR + descriptor.len();
     let data_offset = (key_value_offset + key_value.len()).next_multiple_of(ALIGNMENT);
-    let packed;
-    let (scheme, data): (u32, &[u8]) = match compression {
-        Compression::None => (0, texels.data()),
-        Compression::Zstd => {
-            packed = zstd::bulk::compress(texels.data(), ZSTD_LEVEL).unwrap_or_default();
-            (ZSTD, &packed)
-        }
+    let packed = match compression {
+        Compression::None => None,
+        // Without the memory for it the texels stay as they are, which is a valid file too.
+        Compression::Zstd => compress(texels.data()).ok(),
+    };
+    let (scheme, data): (u32, &[u8]) = match &packed {
+        None => (0, texels.data()),
+        Some(packed) => (ZSTD, packed),
     };
     let size = texels.size();
     #[expect(clippy::cast_possible_truncation, reason = "offsets within the first kilobyte")]
@@ -133,6 +140,13 @@ pub(super) fn encode(texels: &Texels, encoding: Option<Encoding>, compression: C
     bytes.resize(data_offset, 0);
     bytes.extend_from_slice(data);
     bytes
+}
+
+/// With a checksum, so that damage is noticed.
+fn compress(data: &[u8]) -> std::io::Result<Vec<u8>> {
+    let mut compressor = zstd::bulk::Compressor::new(ZSTD_LEVEL)?;
+    compressor.include_checksum(true)?;
+    compressor.compress(data)
 }
 
 /// The texels in KTX2 `bytes`, which must have this format and size. Uncompressed texels are a slice
@@ -177,32 +191,71 @@ pub(super) fn decode(
     }
     let scheme = word(44);
     let (offset, length, restored) = (long(LEVEL_INDEX), long(LEVEL_INDEX + 8), long(LEVEL_INDEX + 16));
-    let end =
-        offset.checked_add(length).ok_or_else(|| field("level range", &(offset, length), &"a range"))?;
-    if end > found {
-        return Err(Error::Truncated { what: "level", needed: end, found });
-    }
-    let needed = u64::from(size.x) * u64::from(size.y) * u64::from(format.bytes());
+    check_transfer(bytes, u64::from(word(48)), u64::from(word(52)))?;
+    let needed = u64::from(size.x)
+        .checked_mul(u64::from(size.y))
+        .and_then(|texels| texels.checked_mul(u64::from(format.bytes())))
+        .filter(|needed| *needed <= MAX_TEXEL_BYTES)
+        .ok_or_else(|| {
+            let limit = format!("at most {MAX_TEXEL_BYTES} bytes of texels");
+            field("width and height", &size.to_array(), &limit)
+        })?;
     if restored != needed {
         return Err(field("level uncompressed length", &restored, &needed));
     }
-    let (from, to) = (usize::try_from(offset).unwrap_or(0), usize::try_from(end).unwrap_or(0));
+    let level = range(bytes, "level", offset, length)?;
     let data = match scheme {
-        0 => bytes.slice(from..to),
-        ZSTD => {
-            let room = usize::try_from(needed).unwrap_or(usize::MAX);
-            // A frame that says another size is refused before memory is taken for it.
-            match zstd::zstd_safe::get_frame_content_size(&bytes[from..to]) {
-                Ok(Some(said)) if said == needed => {}
-                said => return Err(field("zstandard content size", &said, &needed)),
-            }
-            let data = zstd::bulk::decompress(&bytes[from..to], room);
-            Bytes::from(data.map_err(|error| Error::Zstd(error.to_string()))?)
-        }
+        0 => level,
+        ZSTD => Bytes::from(decompress(&level, needed)?),
         other => {
             return Err(field("supercompressionScheme", &other, &"0 (none) or 2 (zstandard)"));
         }
     };
     let bytes = data.len();
     Texels::new(format, size, data).ok_or_else(|| field("level length", &bytes, &needed))
+}
+
+fn range(bytes: &Bytes, what: &'static str, offset: u64, length: u64) -> Result<Bytes, Error> {
+    let found = bytes.len() as u64;
+    let needed = offset.saturating_add(length);
+    match (usize::try_from(offset), usize::try_from(needed)) {
+        (Ok(from), Ok(to)) if needed <= found => Ok(bytes.slice(from..to)),
+        _ => Err(Error::Truncated { what, needed, found }),
+    }
+}
+
+/// Texels are numbers: a descriptor that calls them sRGB would make other readers bend them.
+fn check_transfer(bytes: &Bytes, offset: u64, length: u64) -> Result<(), Error> {
+    let descriptor = range(bytes, "data format descriptor", offset, length)?;
+    match descriptor.get(14) {
+        Some(1) => Ok(()),
+        found => Err(Error::Field {
+            what: "transfer function",
+            found: format!("{found:?}"),
+            expected: "1 (linear)".to_owned(),
+        }),
+    }
+}
+
+/// Exactly `needed` bytes. What cannot be true is refused before memory is taken for it.
+fn decompress(packed: &[u8], needed: u64) -> Result<Vec<u8>, Error> {
+    let refused = |what, found: String| Error::Field { what, found, expected: needed.to_string() };
+    match zstd::zstd_safe::get_frame_content_size(packed) {
+        Ok(Some(said)) if said == needed => {}
+        Ok(Some(said)) => return Err(refused("zstandard content size", said.to_string())),
+        Ok(None) => return Err(refused("zstandard content size", "none".to_owned())),
+        Err(error) => return Err(Error::Zstd(error.to_string())),
+    }
+    let most = (packed.len() as u64 / ZSTD_SMALLEST_BLOCK + 1) * ZSTD_LARGEST_BLOCK;
+    if needed > most {
+        return Err(refused("zstandard data", format!("{} bytes, which hold at most {most}", packed.len())));
+    }
+    let corrupt = |error: &dyn std::fmt::Display| Error::Zstd(error.to_string());
+    let room = usize::try_from(needed).map_err(|error| corrupt(&error))?;
+    let mut data = Vec::new();
+    data.try_reserve_exact(room).map_err(|error| corrupt(&error))?;
+    zstd::bulk::Decompressor::new()
+        .and_then(|mut decompressor| decompressor.decompress_to_buffer(packed, &mut data))
+        .map_err(|error| corrupt(&error))?;
+    Ok(data)
 }

@@ -244,6 +244,8 @@ fn check_materials(parts: &Parts) -> Result<(), Invalid> {
         }
     }
     for image in &parts.images {
+        let bytes = image.data.len();
+        value("image", bytes > 0, bytes, "at least one byte")?;
         let known = ["image/png", "image/jpeg"].contains(&image.mime_type.as_str());
         value("image type", known, &image.mime_type, "image/png or image/jpeg")?;
     }

@@ -8,11 +8,12 @@ use throng::output;
 use super::Talk;
 use super::capture::Shots;
 use crate::failure::Failure;
-use crate::{open, window};
+use crate::open;
+use crate::window;
 
 /// The animation is one turn of the flag's loop, small enough to look at at once.
 const ANIMATION_SIZE: UVec2 = UVec2::new(480, 270);
-const ANIMATION_FRAMES: u32 = 48;
+const ANIMATION_FRAMES: u32 = 32;
 const ANIMATION_SECONDS: f64 = 4.0;
 
 /// The demo: in a window, or where there is no display, as pictures in the current folder.

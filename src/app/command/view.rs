@@ -1,7 +1,8 @@
 use super::Talk;
 use crate::cli::ViewArgs;
 use crate::failure::Failure;
-use crate::{open, window};
+use crate::open;
+use crate::window;
 
 pub(crate) fn run(arguments: &ViewArgs) -> Result<(), Failure> {
     let (mut scene, assets) = open::scene(&arguments.path, &arguments.reading.options())?;

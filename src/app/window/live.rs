@@ -37,6 +37,8 @@ pub(super) struct Live {
     timer: Option<Timer>,
     egui_renderer: egui_wgpu::Renderer,
     egui_state: egui_winit::State,
+    /// The panel's textures that are to go.
+    stale: Vec<egui::TextureId>,
     gpu: Gpu,
     window: Arc<Window>,
     /// How the crowd's picture is written: sRGB, so that the hardware encodes.
@@ -98,6 +100,7 @@ impl Live {
                 egui_wgpu::RendererOptions::default(),
             ),
             egui_state: egui_winit::State::new(context, egui::ViewportId::ROOT, &*window, None, None, side),
+            stale: Vec::new(),
             surface,
             configuration,
             stage,
@@ -212,6 +215,8 @@ impl Live {
             });
         });
         self.egui_state.handle_platform_output(&self.window, output.platform_output);
+        // Before there may be nothing to draw to: egui sends each change of its textures once.
+        self.change_textures(output.textures_delta);
         let texture = match self.surface.get_current_texture() {
             CurrentSurfaceTexture::Success(texture) | CurrentSurfaceTexture::Suboptimal(texture) => texture,
             CurrentSurfaceTexture::Outdated => {
@@ -242,13 +247,7 @@ impl Live {
             timer.resolve(&mut encoder);
         }
         let built = begun.elapsed();
-        let panel = self.paint_panel(
-            &mut encoder,
-            &texture,
-            output.textures_delta,
-            output.shapes,
-            output.pixels_per_point,
-        );
+        let panel = self.paint_panel(&mut encoder, &texture, output.shapes, output.pixels_per_point);
         let submitting = Instant::now();
         self.gpu.queue.submit(panel.into_iter().chain([encoder.finish()]));
         readings.cpu_milliseconds = (built + submitting.elapsed()).as_secs_f64() * 1e3;
@@ -269,20 +268,26 @@ impl Live {
         }
     }
 
+    fn change_textures(&mut self, mut textures: egui::TexturesDelta) {
+        for (id, deltas) in textures.set.drain() {
+            for delta in deltas {
+                self.egui_renderer.update_texture(&self.gpu.device, &self.gpu.queue, id, &delta);
+            }
+        }
+        // What this picture still shows goes with the next.
+        for id in std::mem::replace(&mut self.stale, textures.free.drain().collect()) {
+            self.egui_renderer.free_texture(&id);
+        }
+    }
+
     fn paint_panel(
         &mut self,
         encoder: &mut wgpu::CommandEncoder,
         texture: &wgpu::SurfaceTexture,
-        textures: egui::TexturesDelta,
         shapes: Vec<egui::epaint::ClippedShape>,
         pixels_per_point: f32,
     ) -> Vec<wgpu::CommandBuffer> {
         let (device, queue) = (&self.gpu.device, &self.gpu.queue);
-        for (id, deltas) in &textures.set {
-            for delta in deltas {
-                self.egui_renderer.update_texture(device, queue, *id, delta);
-            }
-        }
         let jobs = self.egui_state.egui_ctx().tessellate(shapes, pixels_per_point);
         let screen = egui_wgpu::ScreenDescriptor {
             size_in_pixels: [texture.texture.width(), texture.texture.height()],
@@ -305,9 +310,6 @@ impl Live {
                 multiview_mask: None,
             });
             self.egui_renderer.render(&mut pass.forget_lifetime(), &jobs, &screen);
-        }
-        for id in &textures.free {
-            self.egui_renderer.free_texture(id);
         }
         commands
     }

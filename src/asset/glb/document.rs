@@ -1,8 +1,8 @@
 //! The JSON chunk, as this crate writes it. Fields are in the order of the file.
 
+use serde::de::IgnoredAny;
 use serde::{Deserialize, Serialize};
 
-use crate::bounds::Bounds;
 use crate::clip::LoopMode;
 use crate::vat::{Encoding, Mode, Normals, PositionSpace};
 
@@ -16,6 +16,7 @@ pub(super) const ELEMENT_ARRAY_BUFFER: u32 = 34963;
 pub(super) const UNSIGNED_SHORT: u32 = 5123;
 pub(super) const UNSIGNED_INT: u32 = 5125;
 pub(super) const FLOAT: u32 = 5126;
+pub(super) const TRIANGLES: u32 = 4;
 
 #[derive(Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
@@ -23,6 +24,8 @@ pub(super) struct Document {
     pub(super) asset: AssetInfo,
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub(super) extensions_used: Vec<String>,
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub(super) extensions_required: Vec<String>,
     #[serde(default)]
     pub(super) scene: u32,
     #[serde(default)]
@@ -42,6 +45,27 @@ pub(super) struct Document {
     pub(super) buffer_views: Vec<BufferView>,
     pub(super) buffers: Vec<Buffer>,
     pub(super) extensions: Extensions,
+}
+
+/// The versions alone, read before anything that may differ between them.
+#[derive(Deserialize)]
+pub(super) struct Versions {
+    #[serde(default)]
+    pub(super) asset: Version,
+    #[serde(default)]
+    pub(super) extensions: ExtensionVersions,
+}
+
+#[derive(Default, Deserialize)]
+pub(super) struct ExtensionVersions {
+    #[serde(rename = "THRONG_vertex_animation")]
+    pub(super) animation: Option<Version>,
+}
+
+#[derive(Default, Deserialize)]
+pub(super) struct Version {
+    #[serde(default)]
+    pub(super) version: serde_json::Value,
 }
 
 #[derive(Serialize, Deserialize)]
@@ -78,6 +102,9 @@ pub(super) struct Primitive {
     pub(super) indices: u32,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(super) material: Option<u32>,
+    /// Absent for triangles.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(super) mode: Option<u32>,
 }
 
 #[derive(Clone, PartialEq, Serialize, Deserialize)]
@@ -126,8 +153,12 @@ impl Default for Pbr {
 }
 
 #[derive(Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
 pub(super) struct TextureInfo {
     pub(super) index: u32,
+    /// Absent for the first set of coordinates.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(super) tex_coord: Option<u32>,
 }
 
 #[derive(Serialize, Deserialize)]
@@ -167,6 +198,9 @@ pub(super) struct Accessor {
     pub(super) min: Vec<f32>,
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub(super) max: Vec<f32>,
+    /// Never written; known so that it can be refused.
+    #[serde(default, skip_serializing)]
+    pub(super) sparse: Option<IgnoredAny>,
 }
 
 #[derive(Serialize, Deserialize)]
@@ -219,6 +253,26 @@ pub(super) struct Animation {
     pub(super) assumptions: Vec<String>,
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub(super) warnings: Vec<String>,
+}
+
+/// A [`crate::bounds::Bounds`] without other keys.
+#[derive(Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct Bounds {
+    pub(super) min: [f32; 3],
+    pub(super) max: [f32; 3],
+}
+
+impl From<crate::bounds::Bounds> for Bounds {
+    fn from(bounds: crate::bounds::Bounds) -> Self {
+        Self { min: bounds.min.to_array(), max: bounds.max.to_array() }
+    }
+}
+
+impl From<&Bounds> for crate::bounds::Bounds {
+    fn from(bounds: &Bounds) -> Self {
+        Self { min: bounds.min.into(), max: bounds.max.into() }
+    }
 }
 
 #[derive(Serialize, Deserialize)]

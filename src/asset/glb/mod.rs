@@ -10,6 +10,7 @@ use bytes::Bytes;
 use super::{Asset, Compression, Error};
 use crate::output;
 
+mod container;
 mod document;
 mod read;
 mod write;
@@ -23,10 +24,19 @@ pub const FORMAT_VERSION: u32 = document::VERSION;
 /// Largest file: lengths in a binary glTF file have 32 bits.
 pub const MAX_FILE_BYTES: u64 = u32::MAX as u64;
 
-/// Whether `bytes` begin like a file of this format: a binary glTF whose JSON names the extension.
+/// Largest JSON chunk: a file with 100,000 clips stays below it, and reading it takes bounded memory.
+pub const MAX_JSON_BYTES: u64 = 32 << 20;
+
+/// Whether `bytes`, the beginning of a file or all of it, are of this format: a binary glTF whose JSON
+/// names the extension. The first 256 bytes are enough for a file written here.
 pub fn sniff(bytes: &[u8]) -> bool {
+    let Some((header, rest)) = bytes.split_first_chunk::<20>() else {
+        return false;
+    };
+    let length = u32::from_le_bytes([header[12], header[13], header[14], header[15]]);
+    let json = &rest[..rest.len().min(length as usize)];
     let extension = document::EXTENSION.as_bytes();
-    bytes.starts_with(b"glTF") && bytes.windows(extension.len()).any(|window| window == extension)
+    header.starts_with(b"glTF") && json.windows(extension.len()).any(|window| window == extension)
 }
 
 /// Reads an asset. The file is mapped, and uncompressed texels stay in the map until they are uploaded.
@@ -38,11 +48,12 @@ pub fn sniff(bytes: &[u8]) -> bool {
 /// [`Error`] names what was found, what was expected, where, and the file.
 pub fn read(path: &Path) -> Result<Asset, Error> {
     let refused = |source| Error::Read { source, path: path.to_owned() };
-    let file = File::open(path).map_err(refused)?;
-    let metadata = file.metadata().map_err(refused)?;
-    if !metadata.is_file() {
+    // Before it is opened: opening a pipe would wait for a writer.
+    if !std::fs::metadata(path).map_err(refused)?.is_file() {
         return Err(refused(std::io::Error::other("not a regular file")));
     }
+    let file = File::open(path).map_err(refused)?;
+    let metadata = file.metadata().map_err(refused)?;
     if metadata.len() == 0 {
         return Err(Error::NotGlb { found: "an empty file".to_owned(), path: path.to_owned() });
     }
@@ -61,13 +72,18 @@ pub fn read(path: &Path) -> Result<Asset, Error> {
 /// Writes an asset to `path`, whole or not at all.
 ///
 /// # Errors
-/// [`Error::Output`]; [`Error::Length`] when it does not fit the format's 4 GiB.
+/// [`Error::Output`]; [`Error::Length`] when it does not fit the format's 4 GiB, or its JSON
+/// [`MAX_JSON_BYTES`].
 pub fn write(asset: &Asset, path: &Path, compression: Compression, overwrite: bool) -> Result<(), Error> {
     output::check(path, overwrite)?;
     let bytes = encode(asset, compression);
-    if bytes.len() as u64 > MAX_FILE_BYTES {
-        let (found, expected) = (bytes.len() as u64, MAX_FILE_BYTES);
-        return Err(Error::Length { what: "file", found, expected, path: path.to_owned() });
+    let json = u32::from_le_bytes([bytes[12], bytes[13], bytes[14], bytes[15]]);
+    let lengths =
+        [("file", bytes.len() as u64, MAX_FILE_BYTES), ("JSON chunk", u64::from(json), MAX_JSON_BYTES)];
+    for (what, found, expected) in lengths {
+        if found > expected {
+            return Err(Error::Length { what, found, expected, path: path.to_owned() });
+        }
     }
     Ok(output::write(path, overwrite, &bytes)?)
 }

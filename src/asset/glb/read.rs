@@ -3,9 +3,14 @@ use std::path::Path;
 
 use bytes::Bytes;
 use glam::{Vec2, Vec3, Vec4};
+use serde_json::Value;
 
-use super::document::{self, Accessor, Document, FLOAT, UNSIGNED_INT, UNSIGNED_SHORT, VERSION};
+use super::container::unpack;
+use super::document::{
+    self, Accessor, Document, EXTENSION, FLOAT, TRIANGLES, UNSIGNED_INT, UNSIGNED_SHORT, VERSION,
+};
 use crate::asset::{Animation, Asset, Error, MAX_ELEMENTS, Parts, ktx2};
+use crate::bounds::Bounds;
 use crate::clip::Clip;
 use crate::material::{Image, Material};
 use crate::mesh::{Mesh, Primitive};
@@ -19,71 +24,29 @@ use crate::vat::grid::Grid;
 /// # Errors
 /// [`Error`] names what was found, what was expected, where, and the file.
 pub fn decode(bytes: &Bytes, path: &Path) -> Result<Asset, Error> {
-    let (json, binary) = chunks(bytes, path)?;
-    let value: serde_json::Value =
-        serde_json::from_slice(&json).map_err(|source| Error::Json { source, path: path.to_owned() })?;
+    let (json, binary) = unpack(bytes, path)?;
+    let syntax = |source| Error::Json { source, path: path.to_owned() };
     // Versions first: a newer file may have other fields, and its version is what people need to hear.
-    let extension = &value["extensions"][document::EXTENSION];
-    if extension.is_null() {
+    let versions: document::Versions = serde_json::from_slice(&json).map_err(syntax)?;
+    let Some(extension) = versions.extensions.animation else {
         return Err(Error::NoExtension { path: path.to_owned() });
-    }
+    };
     let versions = [
-        ("glTF", &value["asset"]["version"], serde_json::json!("2.0"), 2),
-        ("THRONG_vertex_animation", &extension["version"], serde_json::json!(VERSION), VERSION),
+        ("glTF", versions.asset.version, Value::from("2.0"), 2),
+        (EXTENSION, extension.version, Value::from(VERSION), VERSION),
     ];
     for (what, found, expected, known) in versions {
-        if *found != expected {
+        if found != expected {
             return Err(Error::Version { what, found: found.to_string(), known, path: path.to_owned() });
         }
     }
-    let document =
-        Document::deserialize_from(value).map_err(|source| Error::Json { source, path: path.to_owned() })?;
-    Reader { document, binary, path }.asset()
-}
-
-impl Document {
-    fn deserialize_from(value: serde_json::Value) -> Result<Self, serde_json::Error> {
-        serde_json::from_value(value)
+    Reader {
+        // From the text, not from a tree: errors have a line, and numbers are rounded once.
+        document: serde_json::from_slice(&json).map_err(syntax)?,
+        binary,
+        path,
     }
-}
-
-/// The JSON and binary chunks.
-fn chunks(bytes: &Bytes, path: &Path) -> Result<(Bytes, Bytes), Error> {
-    let length =
-        |what, found: u64, expected: u64| Error::Length { what, found, expected, path: path.to_owned() };
-    if bytes.len() < 12 || &bytes[..4] != b"glTF" {
-        let found = format!("{:?}", &bytes[..bytes.len().min(4)]);
-        return Err(Error::NotGlb { found, path: path.to_owned() });
-    }
-    let word = |at: usize| u32::from_le_bytes([bytes[at], bytes[at + 1], bytes[at + 2], bytes[at + 3]]);
-    if word(4) != 2 {
-        let found = word(4).to_string();
-        return Err(Error::Version { what: "binary glTF container", found, known: 2, path: path.to_owned() });
-    }
-    if u64::from(word(8)) != bytes.len() as u64 {
-        return Err(length("file", bytes.len() as u64, u64::from(word(8))));
-    }
-    let chunk = |at: usize, what, kind: &[u8; 4]| {
-        let available = (bytes.len() as u64).saturating_sub(at as u64 + 8);
-        if bytes.len() < at + 8 {
-            return Err(length(what, 0, 8));
-        }
-        if u64::from(word(at)) > available {
-            return Err(length(what, available, u64::from(word(at))));
-        }
-        if bytes[at + 4..at + 8] != *kind {
-            return Err(Error::Value {
-                pointer: format!("byte {}", at + 4),
-                found: format!("chunk {:?}", String::from_utf8_lossy(&bytes[at + 4..at + 8])),
-                expected: format!("chunk {:?}", String::from_utf8_lossy(kind)),
-                path: path.to_owned(),
-            });
-        }
-        Ok(bytes.slice(at + 8..at + 8 + word(at) as usize))
-    };
-    let json = chunk(12, "JSON chunk", b"JSON")?;
-    let binary = chunk(20 + json.len(), "binary chunk", b"BIN\0")?;
-    Ok((json, binary))
+    .asset()
 }
 
 struct Reader<'a> {
@@ -109,6 +72,13 @@ impl Reader<'_> {
             &said,
             &format!("at most the {there} bytes of the chunk"),
         )?;
+        let required = &self.document.extensions_required;
+        self.check(
+            "/extensionsRequired",
+            required.iter().all(|name| name == EXTENSION),
+            &required,
+            EXTENSION,
+        )?;
         let animation = &self.document.extensions.animation;
         let at = "/extensions/THRONG_vertex_animation";
         let clips: Vec<_> = animation
@@ -128,7 +98,7 @@ impl Reader<'_> {
             materials: self.materials()?,
             images: self.images()?,
             clips,
-            clip_bounds: animation.clips.iter().map(|clip| clip.bounds).collect(),
+            clip_bounds: animation.clips.iter().map(|clip| (&clip.bounds).into()).collect(),
             animation: self.animation()?,
             producer: animation.producer.clone(),
             assumptions: animation.assumptions.clone(),
@@ -136,7 +106,7 @@ impl Reader<'_> {
         };
         let asset =
             Asset::new(parts).map_err(|source| Error::Invalid { source, path: self.path.to_owned() })?;
-        let (said, union) = (animation.bounds, asset.bounds());
+        let (said, union) = (Bounds::from(&animation.bounds), asset.bounds());
         self.check(&format!("{at}/bounds"), said == union, &said, "the box round the clips' bounds")?;
         Ok(asset)
     }
@@ -145,27 +115,23 @@ impl Reader<'_> {
         if holds {
             return Ok(());
         }
-        Err(Error::Value {
+        Err(self.refusal(pointer, found, expected))
+    }
+
+    fn refusal(&self, pointer: &str, found: &dyn Debug, expected: &str) -> Error {
+        Error::Value {
             pointer: pointer.to_owned(),
             found: format!("{found:?}"),
             expected: expected.to_owned(),
             path: self.path.to_owned(),
-        })
+        }
     }
 
     /// The bytes of a buffer view.
     fn view(&self, index: u32, pointer: &str) -> Result<Bytes, Error> {
         let views = &self.document.buffer_views;
-        let view = views.get(index as usize);
-        self.check(
-            pointer,
-            view.is_some(),
-            &index,
-            &format!("below {}, the number of buffer views", views.len()),
-        )?;
-        let Some(view) = view else {
-            return Ok(Bytes::new());
-        };
+        let expected = format!("below {}, the number of buffer views", views.len());
+        let view = views.get(index as usize).ok_or_else(|| self.refusal(pointer, &index, &expected))?;
         let at = format!("/bufferViews/{index}");
         self.check(&at, view.buffer == 0, &view.buffer, "buffer 0")?;
         self.check(
@@ -174,28 +140,36 @@ impl Reader<'_> {
             &view.byte_stride,
             "no stride: data of this format are tight",
         )?;
-        let end = view.byte_offset.checked_add(view.byte_length);
         let limit = self.document.buffers[0].byte_length;
-        let holds = end.is_some_and(|end| end <= limit);
+        let end = view.byte_offset.saturating_add(view.byte_length);
         self.check(
             &at,
-            holds,
+            end <= limit,
             &(view.byte_offset, view.byte_length),
-            &format!("a range within {limit} bytes"),
+            &format!("an offset and a length within {limit} bytes"),
         )?;
-        let (from, length) = (view.byte_offset, view.byte_length);
-        Ok(self.binary.slice(to_usize(from)..to_usize(from + length)))
+        Ok(self.binary.slice(to_usize(view.byte_offset)..to_usize(end)))
     }
 
     /// The bytes of an accessor, tightly packed.
-    fn accessor(&self, index: u32, kind: &str, component_types: &[u32]) -> Result<(Bytes, &Accessor), Error> {
+    fn accessor(
+        &self,
+        index: u32,
+        pointer: &str,
+        kind: &str,
+        component_types: &[u32],
+    ) -> Result<(Bytes, &Accessor), Error> {
         let accessors = &self.document.accessors;
         let at = format!("/accessors/{index}");
         let expected = format!("below {}, the number of accessors", accessors.len());
-        let Some(accessor) = accessors.get(index as usize) else {
-            self.check(&at, false, &index, &expected)?;
-            unreachable!("the check above fails");
-        };
+        let accessor =
+            accessors.get(index as usize).ok_or_else(|| self.refusal(pointer, &index, &expected))?;
+        self.check(
+            &format!("{at}/sparse"),
+            accessor.sparse.is_none(),
+            &"a sparse accessor",
+            "none: data of this format are dense",
+        )?;
         self.check(&format!("{at}/type"), accessor.kind == kind, &accessor.kind, kind)?;
         let component_type = accessor.component_type;
         let holds = component_types.contains(&component_type);
@@ -225,48 +199,70 @@ impl Reader<'_> {
         Ok((bytes.slice(from..from + to_usize(needed.unwrap_or(0))), accessor))
     }
 
-    fn floats(&self, index: u32, kind: &str) -> Result<Vec<f32>, Error> {
-        let (bytes, _) = self.accessor(index, kind, &[FLOAT])?;
+    fn floats(&self, index: u32, attribute: &str, kind: &str) -> Result<Vec<f32>, Error> {
+        let pointer = format!("/meshes/0/primitives/0/attributes/{attribute}");
+        let (bytes, _) = self.accessor(index, &pointer, kind, &[FLOAT])?;
         Ok(bytes.as_chunks().0.iter().map(|bytes| f32::from_le_bytes(*bytes)).collect())
     }
 
-    fn vectors(&self, index: u32) -> Result<Vec<Vec3>, Error> {
-        Ok(self.floats(index, "VEC3")?.as_chunks().0.iter().map(|xyz| Vec3::from_array(*xyz)).collect())
+    fn vectors(&self, index: u32, attribute: &str) -> Result<Vec<Vec3>, Error> {
+        Ok(self
+            .floats(index, attribute, "VEC3")?
+            .as_chunks()
+            .0
+            .iter()
+            .map(|xyz| Vec3::from_array(*xyz))
+            .collect())
     }
 
     fn mesh(&self) -> Result<Mesh, Error> {
-        let primitives = &self.document.meshes.first().map_or(&[][..], |mesh| &mesh.primitives[..]);
+        let meshes = &self.document.meshes;
+        self.check("/meshes", meshes.len() == 1, &meshes.len(), "one mesh")?;
+        let primitives = &meshes[0].primitives;
         let at = "/meshes/0/primitives";
         self.check(at, !primitives.is_empty(), &primitives.len(), "at least one primitive")?;
         let attributes = &primitives[0].attributes;
         let shared = primitives.iter().all(|primitive| primitive.attributes == *attributes);
         self.check(at, shared, &"different attributes", "primitives that share their vertices")?;
         let mut mesh = Mesh {
-            positions: self.vectors(attributes.position)?,
-            normals: self.vectors(attributes.normal)?,
+            positions: self.vectors(attributes.position, "POSITION")?,
+            normals: self.vectors(attributes.normal, "NORMAL")?,
             uvs: match attributes.texcoord {
                 None => None,
                 Some(index) => {
-                    let floats = self.floats(index, "VEC2")?;
+                    let floats = self.floats(index, "TEXCOORD_0", "VEC2")?;
                     Some(floats.as_chunks().0.iter().map(|uv| Vec2::from_array(*uv)).collect())
                 }
             },
             ..Mesh::default()
         };
-        for element in self.floats(attributes.element, "SCALAR")? {
+        for element in self.floats(attributes.element, "_ELEMENT", "SCALAR")? {
             let whole = element >= 0.0 && element.fract() == 0.0 && element < MAX_ELEMENTS as f32;
             let pointer = format!("/accessors/{}", attributes.element);
             self.check(&pointer, whole, &element, "elements: whole numbers below 16777216")?;
             #[expect(clippy::cast_possible_truncation, reason = "a whole number below 2^24")]
             mesh.elements.push(element as u32);
         }
-        for primitive in *primitives {
-            let (bytes, accessor) =
-                self.accessor(primitive.indices, "SCALAR", &[UNSIGNED_SHORT, UNSIGNED_INT])?;
+        for (index, primitive) in primitives.iter().enumerate() {
+            self.check(
+                &format!("{at}/{index}/mode"),
+                primitive.mode.is_none_or(|mode| mode == TRIANGLES),
+                &primitive.mode,
+                "4, triangles",
+            )?;
+            let pointer = format!("{at}/{index}/indices");
+            let types = [UNSIGNED_SHORT, UNSIGNED_INT];
+            let (bytes, accessor) = self.accessor(primitive.indices, &pointer, "SCALAR", &types)?;
             let start = mesh.indices.len() as u64;
             let end = start + accessor.count;
-            let pointer = format!("/accessors/{}/count", primitive.indices);
-            self.check(&pointer, end <= u64::from(u32::MAX), &end, "at most 4294967295 indices in all")?;
+            // Many primitives may point to the same bytes; together they must not outgrow the file.
+            let most = self.binary.len() as u64 / 2;
+            self.check(
+                &pointer,
+                end <= most,
+                &end,
+                &format!("at most {most} indices in all, as many as the file has room for"),
+            )?;
             if accessor.component_type == UNSIGNED_SHORT {
                 mesh.indices.extend(bytes.as_chunks().0.iter().map(|b| u32::from(u16::from_le_bytes(*b))));
             } else {
@@ -286,10 +282,14 @@ impl Reader<'_> {
             let mut base_color_image = None;
             if let Some(info) = &pbr.base_color_texture {
                 let textures = &self.document.textures;
-                let texture = textures.get(info.index as usize);
-                let pointer = format!("/materials/{index}/pbrMetallicRoughness/baseColorTexture/index");
-                self.check(&pointer, texture.is_some(), &info.index, &format!("below {}", textures.len()))?;
-                base_color_image = texture.map(|texture| texture.source);
+                let at = format!("/materials/{index}/pbrMetallicRoughness/baseColorTexture");
+                let expected = format!("below {}, the number of textures", textures.len());
+                let texture = textures
+                    .get(info.index as usize)
+                    .ok_or_else(|| self.refusal(&format!("{at}/index"), &info.index, &expected))?;
+                let set = info.tex_coord.unwrap_or(0);
+                self.check(&format!("{at}/texCoord"), set == 0, &set, "0")?;
+                base_color_image = Some(texture.source);
             }
             materials.push(Material {
                 name: material.name.clone(),
@@ -329,7 +329,7 @@ impl Reader<'_> {
         let expected = if animation.encoding.is_bounded() { "lo and hi" } else { "none in this encoding" };
         self.check(&at("range"), bounded, &animation.range.is_some(), expected)?;
         let texels = |blob: &document::Blob, pointer, format: TexelFormat, encoding| {
-            let bytes = self.view(blob.buffer_view, pointer)?;
+            let bytes = self.view(blob.buffer_view, &format!("{pointer}/bufferView"))?;
             ktx2::decode(&bytes, format, encoding, size).map_err(|source| Error::Texels {
                 pointer,
                 source,

@@ -1,3 +1,4 @@
+use super::container::pack;
 use super::document::{
     ARRAY_BUFFER, Accessor, Animation, AssetInfo, Attributes, Blob, Buffer, BufferView, Clip, Document,
     ELEMENT_ARRAY_BUFFER, EXTENSION, Extensions, FLOAT, Grid, Image, Material, Mesh, Node, Pbr, Primitive,
@@ -37,6 +38,8 @@ fn index(index: usize) -> u32 {
 }
 
 /// The bytes of a `.vat.glb` file: same asset and compression, same bytes.
+///
+/// More than [`super::MAX_FILE_BYTES`] are no valid file; [`super::write()`] refuses them.
 pub fn encode(asset: &Asset, compression: Compression) -> Vec<u8> {
     let mut binary = Binary::default();
     let mut accessors = Vec::new();
@@ -56,6 +59,7 @@ pub fn encode(asset: &Asset, compression: Compression) -> Vec<u8> {
             generator: Some(concat!("throng ", env!("CARGO_PKG_VERSION")).to_owned()),
         },
         extensions_used: vec![EXTENSION.to_owned()],
+        extensions_required: Vec::new(),
         scene: 0,
         scenes: vec![Scene { nodes: vec![0] }],
         nodes: vec![Node { name: asset.name.clone(), mesh: Some(0) }],
@@ -74,28 +78,9 @@ pub fn encode(asset: &Asset, compression: Compression) -> Vec<u8> {
         buffers: vec![Buffer { byte_length: binary.bytes.len() as u64, uri: None }],
         extensions,
     };
-    container(&document, binary.bytes)
-}
-
-fn container(document: &Document, mut binary: Vec<u8>) -> Vec<u8> {
-    // Strings and numbers only: there is nothing in the document that JSON cannot hold.
-    let mut json = serde_json::to_vec(document).unwrap_or_default();
-    // Header and chunk headers are 12 + 8 + 8 bytes: padded so that the binary data begin aligned.
-    json.resize((json.len() + 28).next_multiple_of(ALIGNMENT) - 28, b' ');
-    binary.resize(binary.len().next_multiple_of(4), 0);
-    let total = 28 + json.len() + binary.len();
-    let mut bytes = Vec::with_capacity(total);
-    let length = |length: usize| u32::try_from(length).unwrap_or(u32::MAX).to_le_bytes();
-    bytes.extend_from_slice(b"glTF");
-    bytes.extend_from_slice(&2u32.to_le_bytes());
-    bytes.extend_from_slice(&length(total));
-    bytes.extend_from_slice(&length(json.len()));
-    bytes.extend_from_slice(b"JSON");
-    bytes.extend_from_slice(&json);
-    bytes.extend_from_slice(&length(binary.len()));
-    bytes.extend_from_slice(b"BIN\0");
-    bytes.extend_from_slice(&binary);
-    bytes
+    // Strings and finite numbers only: there is nothing in the document that JSON cannot hold.
+    let json = serde_json::to_vec(&document).unwrap_or_default();
+    pack(json, binary.bytes)
 }
 
 fn mesh(asset: &Asset, binary: &mut Binary, accessors: &mut Vec<Accessor>) -> Mesh {
@@ -109,6 +94,7 @@ fn mesh(asset: &Asset, binary: &mut Binary, accessors: &mut Vec<Accessor>) -> Me
             kind: kind.to_owned(),
             min: Vec::new(),
             max: Vec::new(),
+            sparse: None,
         });
         index(accessors.len() - 1)
     };
@@ -138,7 +124,7 @@ fn mesh(asset: &Asset, binary: &mut Binary, accessors: &mut Vec<Accessor>) -> Me
                 let data = bytemuck::cast_slice(range);
                 push(binary, data, UNSIGNED_INT, range.len(), "SCALAR", ELEMENT_ARRAY_BUFFER)
             };
-            Primitive { attributes: attributes.clone(), indices, material: primitive.material }
+            Primitive { attributes: attributes.clone(), indices, material: primitive.material, mode: None }
         })
         .collect();
     let bounds = crate::bounds::Bounds::of_points(mesh.positions.iter().copied());
@@ -153,7 +139,7 @@ fn material(material: &crate::material::Material) -> Material {
         pbr_metallic_roughness: Pbr {
             base_color_factor: material.base_color.to_array(),
             // Textures stand in the order of images, one for each.
-            base_color_texture: material.base_color_image.map(|index| TextureInfo { index }),
+            base_color_texture: material.base_color_image.map(|index| TextureInfo { index, tex_coord: None }),
             metallic_factor: material.metallic,
             roughness_factor: material.roughness,
         },
@@ -189,7 +175,7 @@ fn animation(asset: &Asset, compression: Compression, binary: &mut Binary) -> An
         },
         positions,
         normal_texels,
-        bounds: asset.bounds(),
+        bounds: asset.bounds().into(),
         clips: clips
             .map(|(clip, bounds)| Clip {
                 name: clip.name.clone(),
@@ -197,7 +183,7 @@ fn animation(asset: &Asset, compression: Compression, binary: &mut Binary) -> An
                 frame_count: clip.frame_count,
                 fps: clip.fps,
                 loop_mode: clip.loop_mode,
-                bounds: *bounds,
+                bounds: (*bounds).into(),
             })
             .collect(),
         producer: asset.producer.clone(),

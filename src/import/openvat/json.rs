@@ -226,7 +226,7 @@ mod tests {
                 other => panic!("{place}: {other:?}"),
             }
         }
-        for broken in ["", "{", "{\"os-remap\": }", "{,}", "nan"] {
+        for broken in ["", "{", "{\"os-remap\": }", "nan"] {
             assert!(matches!(parse(broken), Err(Error::Json { .. })), "{broken}");
         }
     }
