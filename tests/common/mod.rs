@@ -12,6 +12,7 @@ use std::path::{Path, PathBuf};
 use glam::Vec3;
 
 pub mod assets;
+pub mod export;
 pub mod npz;
 pub mod openvat;
 

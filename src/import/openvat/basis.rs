@@ -92,10 +92,10 @@ impl Motion<'_> {
     }
 
     /// The frame that the exporter's glTF writer stores: the preview stands at scene time 0, wrapped into
-    /// the frames. `None` where the timeline's beginning is not known.
-    fn written_at(&self) -> Option<u32> {
-        let start = self.scene_start?;
-        u32::try_from((-start).rem_euclid(i64::from(self.frames))).ok()
+    /// the frames; the last one where the timeline's beginning is not known, as most begin at 1.
+    fn written_at(&self) -> u32 {
+        let start = self.scene_start.unwrap_or(1);
+        u32::try_from((-start).rem_euclid(i64::from(self.frames))).unwrap_or(0)
     }
 
     /// The frame whose normals are those of the stored triangles; its offsets are taken away, if what is
@@ -109,11 +109,9 @@ impl Motion<'_> {
                 (fit, frame) = (*angle, candidate);
             }
         }
-        // Of frames that fit alike, the one that the exporter is known to write.
-        if self.is_gltf
-            && let Some(written) = self.written_at()
-            && alike(fits[written as usize], fit)
-        {
+        // Of frames that fit alike, the one that the exporter writes.
+        let written = self.written_at();
+        if self.is_gltf && alike(fits[written as usize], fit) {
             (fit, frame) = (fits[written as usize], written);
         }
         let wrong = self.largest_preview(frame);
@@ -127,14 +125,10 @@ impl Motion<'_> {
             ));
             return self.stored.positions.clone();
         }
-        if alike(with, without) {
-            remarks.warnings.push(format!(
-                "normals cannot tell which frame the mesh is stored at: they fit to {with:.2}° in the mean with the \
-                 offsets of frame {frame} taken away, to {without:.2}° with the mesh as it is"
-            ));
+        if alike(with, without) && self.is_gltf && frame == written {
             return self.by_default(remarks);
         }
-        if without < with {
+        if without <= with || alike(with, without) {
             remarks.assumptions.push(format!(
                 "the mesh is stored at rest: its normals fit all frames to {without:.2}° in the mean"
             ));
@@ -153,21 +147,19 @@ impl Motion<'_> {
             remarks.assumptions.push("the mesh is stored at rest, as FBX exports are".to_owned());
             return self.stored.positions.clone();
         }
-        if let (Some(frame), Some(start)) = (self.written_at(), self.scene_start) {
-            let wrong = self.largest_preview(frame);
-            remarks.assumptions.push(format!(
+        let frame = self.written_at();
+        let wrong = self.largest_preview(frame);
+        match self.scene_start {
+            Some(start) => remarks.assumptions.push(format!(
                 "the mesh is stored at frame {frame}, as the exporter does for a timeline that begins at {start} (said by \
-                 the picture); its offsets, up to {wrong:.3} m, are taken away"
-            ));
-            return self.without(frame);
+                 the picture), and normals do not tell; its offsets, up to {wrong:.3} m, are taken away"
+            )),
+            None => remarks.warnings.push(format!(
+                "normals do not tell at which frame the mesh is stored: frame {frame} is assumed, the exporter's habit \
+                 for glTF; if parts sit wrong (by up to {wrong:.3} m), give --mesh-frame"
+            )),
         }
-        let last = self.frames - 1;
-        let wrong = self.largest_preview(last);
-        remarks.warnings.push(format!(
-            "the mesh's frame cannot be found: frame {last} is assumed, the exporter's habit for glTF; if parts sit \
-             wrong (by up to {wrong:.3} m), give --mesh-frame"
-        ));
-        self.without(last)
+        self.without(frame)
     }
 }
 
