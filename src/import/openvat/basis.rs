@@ -95,7 +95,7 @@ impl Motion<'_> {
     /// the frames; the last one where the timeline's beginning is not known, as most begin at 1.
     fn written_at(&self) -> u32 {
         let start = self.scene_start.unwrap_or(1);
-        u32::try_from((-start).rem_euclid(i64::from(self.frames))).unwrap_or(0)
+        u32::try_from(0_i64.saturating_sub(start).rem_euclid(i64::from(self.frames))).unwrap_or(0)
     }
 
     /// The frame whose normals are those of the stored triangles; its offsets are taken away, if what is
