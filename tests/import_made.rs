@@ -113,6 +113,9 @@ fn a_mesh_that_slides_is_put_right_by_the_timeline() {
             }
         }
     }
+    for absurd in [i64::MIN, i64::MAX] {
+        load(&Made { offset: slide, scene_frame: Some(absurd), ..Made::default() }.write());
+    }
     // Without the timeline the habit is taken, and doubt is said.
     let folder = Made { offset: slide, stored_at: Some(7), ..Made::default() }.write();
     let asset = load(&folder);
