@@ -10,6 +10,10 @@ override POSITION_SPACE: u32 = 0u;
 struct SoftTexels {
     grid: Grid,
     remap: Remap,
+    first_clip: u32,
+    pad_x: u32,
+    pad_y: u32,
+    pad_z: u32,
 }
 
 struct RestVertex {

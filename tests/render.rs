@@ -125,8 +125,31 @@ fn a_frame_costs_the_same_draws_and_bytes_whatever_the_crowd() {
         assert_eq!(stats.instance_bytes, u64::from(count) * 40);
         costs.push((stats.draws, stats.written_bytes));
     }
-    // Background, shadow and sheet; the view and one clip.
-    assert_eq!(costs, [(3, 240 + 24); 3]);
+    // Background, shadow and sheet; the view, padded, and one clip.
+    assert_eq!(costs, [(3, 256 + 24); 3]);
+}
+
+#[test]
+fn each_model_plays_its_own_clips() {
+    let Some(gpu) = common::gpu() else { return };
+    let asset = sheet(24, 8, Encoding::Unorm16, 8192);
+    let mut parts = asset.clone().into_parts();
+    parts.clips[0].fps = 0.0;
+    let still = Asset::new(parts).unwrap();
+    let crowd = |count, seed| {
+        let crowd = Crowd { count, spacing: 2.5, heading_spread_degrees: 180.0, seed, ..Crowd::default() };
+        SceneCrowd { asset: String::new(), crowd }
+    };
+    let draw = |crowds: Vec<SceneCrowd>, assets: Vec<Asset>| {
+        let scene = Scene { crowds, ..scene(Settings::default(), 1) };
+        let mut capture = Capture::new(&gpu, scene, assets, SIZE).unwrap();
+        pollster::block_on(capture.draw(0.3)).unwrap()
+    };
+    let alone = draw(vec![crowd(5, 1)], vec![asset.clone()]);
+    let second = draw(vec![crowd(0, 1), crowd(5, 1)], vec![still.clone(), asset.clone()]);
+    assert_eq!(alone, second);
+    let stands = draw(vec![crowd(0, 1), crowd(5, 1)], vec![asset, still]);
+    assert!(difference(&alone, &stands).1 > 200, "the pictures show a motion");
 }
 
 #[test]

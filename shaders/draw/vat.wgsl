@@ -9,6 +9,8 @@ override NORMALS: u32 = 2u;
 override FRAME_BLEND: u32 = 1u;
 override POSITION_SPACE: u32 = 0u;
 
+@group(0) @binding(1) var<storage, read> clips: array<ClipCursor>;
+
 struct Material {
     base_color: vec4f,
     metallic: f32,
@@ -24,12 +26,15 @@ struct Material {
 struct SoftTexels {
     grid: Grid,
     remap: Remap,
+    first_clip: u32,
+    pad_x: u32,
+    pad_y: u32,
+    pad_z: u32,
 }
 
 @group(2) @binding(0) var<uniform> soft: SoftTexels;
-@group(2) @binding(1) var<storage, read> clips: array<ClipCursor>;
-@group(2) @binding(2) var position_texture: texture_2d<u32>;
-@group(2) @binding(3) var normal_texture: texture_2d<u32>;
+@group(2) @binding(1) var position_texture: texture_2d<u32>;
+@group(2) @binding(2) var normal_texture: texture_2d<u32>;
 
 @group(3) @binding(0) var position_filtered: texture_2d<f32>;
 @group(3) @binding(1) var position_sampler: sampler;
@@ -65,7 +70,7 @@ fn turned(v: vec3f, heading: vec2f) -> vec3f {
 }
 
 fn instance_frames(instance: Instance) -> Frames {
-    return clip_frames(clips[instance.clip], instance.phase & view.phase_mask, instance.speed);
+    return clip_frames(clips[soft.first_clip + instance.clip], instance.phase & view.phase_mask, instance.speed);
 }
 
 fn moving_normal(vertex: Vertex, frames: Frames) -> vec3f {

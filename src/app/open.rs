@@ -17,6 +17,9 @@ use crate::failure::Failure;
 const FLAG: &[u8] = include_bytes!("../../assets/baked/flag.vat.glb");
 /// The demo's scene.
 const DEMO: &[u8] = include_bytes!("../../assets/scenes/demo.json");
+/// Its smaller sister, which a software driver can draw many times and whose flags all keep time, so
+/// that the last picture of a loop meets the first.
+const DEMO_LOOP: &[u8] = include_bytes!("../../assets/scenes/demo_loop.json");
 
 /// The asset at `path`: a `.vat.glb` file, a foreign folder or a file in it, or `builtin:NAME`, which is
 /// baked here with the default settings.
@@ -65,7 +68,16 @@ pub(crate) fn scene(path: &Path, options: &import::Options) -> Result<(Scene, Ve
 
 /// The demo scene, from inside the program.
 pub(crate) fn demo() -> Result<(Scene, Vec<Asset>), Failure> {
-    let scene = Scene::parse(DEMO, Path::new("demo.json"))?;
+    embedded(DEMO, "demo.json")
+}
+
+/// The scene of the demo's animation, from inside the program.
+pub(crate) fn demo_loop() -> Result<(Scene, Vec<Asset>), Failure> {
+    embedded(DEMO_LOOP, "demo_loop.json")
+}
+
+fn embedded(scene: &[u8], name: &str) -> Result<(Scene, Vec<Asset>), Failure> {
+    let scene = Scene::parse(scene, Path::new(name))?;
     let mut assets = Vec::new();
     for _ in &scene.crowds {
         assets.push(glb::decode(&bytes::Bytes::from_static(FLAG), Path::new("flag.vat.glb"))?);

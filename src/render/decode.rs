@@ -37,7 +37,7 @@ pub async fn pose(gpu: &Gpu, asset: &Asset, frames: Frames, blend: FrameBlend) -
         usage: wgpu::BufferUsages::STORAGE | wgpu::BufferUsages::COPY_SRC,
         mapped_at_creation: false,
     });
-    let soft = SoftTexels { grid: animation.grid, remap: animation.remap };
+    let soft = SoftTexels::new(&animation, 0);
     let soft = buffer(device, "decode: texels", bytemuck::bytes_of(&soft), wgpu::BufferUsages::UNIFORM)?;
     let moment = buffer(device, "decode: moment", bytemuck::bytes_of(&frames), wgpu::BufferUsages::STORAGE)?;
     let upload = |label, texels: &crate::vat::Texels| {

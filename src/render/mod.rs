@@ -7,6 +7,7 @@
 mod attachments;
 mod camera;
 pub mod decode;
+mod frame;
 mod light;
 mod model;
 mod pipeline;

@@ -2,14 +2,13 @@ use glam::Vec2;
 use wgpu::util::DeviceExt as _;
 
 use super::pipeline::Layouts;
-use super::uniforms::{self, ClipCursor, SoftTexels};
+use super::uniforms::{self, SoftTexels};
 use crate::asset::{Animation, Asset};
 use crate::clip::Clip;
 use crate::gpu;
 use crate::gpu::texture;
 use crate::material::Material;
 use crate::vat::grid::{Grid, texel_address};
-use crate::vat::playback::encode_cursor;
 use crate::vat::{Encoding, Normals, PositionSpace, Texels};
 
 /// What an upload makes besides the textures that are read by address.
@@ -40,7 +39,7 @@ pub(super) struct ModelData {
     pub(super) normals: Normals,
     pub(super) space: PositionSpace,
     pub(super) clips: Vec<Clip>,
-    pub(super) cursors: wgpu::Buffer,
+    first_clip: u32,
     pub(super) vertices: wgpu::Buffer,
     pub(super) indices: wgpu::Buffer,
     pub(super) parts: Vec<Part>,
@@ -119,6 +118,7 @@ impl ModelData {
         shared: &Shared,
         asset: &Asset,
         options: UploadOptions,
+        first_clip: u32,
     ) -> Result<Self, gpu::Error> {
         let animation = fitted(&asset.animation, device.limits().max_texture_dimension_2d)?;
         let mesh = &asset.mesh;
@@ -151,10 +151,7 @@ impl ModelData {
                 texture::integer_format(texels.format()),
             )?,
         };
-        let cursors: Vec<ClipCursor> = asset.clips.iter().map(|clip| encode_cursor(clip, 0.0)).collect();
-        let usage = wgpu::BufferUsages::STORAGE | wgpu::BufferUsages::COPY_DST;
-        let cursors = buffer(device, "model: clips", bytemuck::cast_slice(&cursors), usage)?;
-        let soft = SoftTexels { grid: animation.grid, remap: animation.remap };
+        let soft = SoftTexels::new(&animation, first_clip);
         let soft = buffer(device, "model: texels", bytemuck::bytes_of(&soft), wgpu::BufferUsages::UNIFORM)?;
         let sampler =
             if options.sampler { sampler_group(device, queue, layouts, shared, &animation)? } else { None };
@@ -168,12 +165,11 @@ impl ModelData {
                 layout: &layouts.animation,
                 entries: &[
                     entry(0, soft.as_entire_binding()),
-                    entry(1, cursors.as_entire_binding()),
-                    entry(2, wgpu::BindingResource::TextureView(&positions)),
-                    entry(3, wgpu::BindingResource::TextureView(&normals)),
+                    entry(1, wgpu::BindingResource::TextureView(&positions)),
+                    entry(2, wgpu::BindingResource::TextureView(&normals)),
                 ],
             }),
-            cursors,
+            first_clip,
             parts: parts(device, queue, layouts, shared, asset)?,
             asset_bytes: vertices.size() + indices.size() + asset.texel_bytes(),
             vertices,
@@ -183,6 +179,11 @@ impl ModelData {
             instance_count: 0,
             vertex_count: mesh.vertex_count() as u64,
         })
+    }
+
+    /// Places of this model's clips among those of the view.
+    pub(super) fn cursors(&self) -> std::ops::Range<u32> {
+        self.first_clip..self.first_clip + u32::try_from(self.clips.len()).unwrap_or(0)
     }
 }
 

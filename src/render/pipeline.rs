@@ -93,15 +93,12 @@ impl Layouts {
             })
         };
         Self {
-            view: group("render: view", &[(both, uniform)]),
+            view: group("render: view", &[(both, uniform), (vertex, storage)]),
             material: group(
                 "render: material",
                 &[(fragment, uniform), (fragment, filterable), (fragment, sampler)],
             ),
-            animation: group(
-                "render: animation",
-                &[(vertex, uniform), (vertex, storage), (vertex, integer), (vertex, integer)],
-            ),
+            animation: group("render: animation", &[(vertex, uniform), (vertex, integer), (vertex, integer)]),
             sampler: group("render: position sampler", &[(vertex, filterable), (vertex, sampler)]),
         }
     }

@@ -1,9 +1,9 @@
 use std::collections::HashSet;
 
-use super::model::{ModelData, Part, Shared, UploadOptions, buffer, entry};
+use super::frame::{FrameBuffer, free_place};
+use super::model::{ModelData, Part, Shared, UploadOptions, buffer};
 use super::pipeline::{Key, Layouts, Pass, Pipelines};
-use super::uniforms::ClipCursor;
-use super::{Fetch, Shading, Target, View, uniforms};
+use super::{Fetch, Shading, Target, View};
 use crate::asset::Asset;
 use crate::crowd::Instance;
 use crate::gpu;
@@ -50,8 +50,7 @@ pub struct Renderer {
     layouts: Layouts,
     pipelines: Pipelines,
     shared: Shared,
-    view: wgpu::Buffer,
-    view_group: wgpu::BindGroup,
+    frame: FrameBuffer,
     models: Vec<Option<ModelData>>,
     plan: Vec<Draw>,
     written_bytes: u64,
@@ -69,27 +68,16 @@ impl Renderer {
     /// A renderer for passes into `target`. Nothing is global and no window is needed.
     pub fn new(device: &wgpu::Device, queue: &wgpu::Queue, target: Target) -> Self {
         let layouts = Layouts::new(device);
-        let view = device.create_buffer(&wgpu::BufferDescriptor {
-            label: Some("render: view"),
-            size: size_of::<uniforms::View>() as u64,
-            usage: wgpu::BufferUsages::UNIFORM | wgpu::BufferUsages::COPY_DST,
-            mapped_at_creation: false,
-        });
         let mut pipelines = Pipelines::new(device, target, &layouts);
         pipelines.make(Key::Background);
         Self {
-            view_group: device.create_bind_group(&wgpu::BindGroupDescriptor {
-                label: Some("render: view"),
-                layout: &layouts.view,
-                entries: &[entry(0, view.as_entire_binding())],
-            }),
+            frame: FrameBuffer::new(device, &layouts.view),
             pipelines,
             shared: shared(device, queue),
             device: device.clone(),
             queue: queue.clone(),
             target,
             layouts,
-            view,
             models: Vec::new(),
             plan: Vec::new(),
             written_bytes: 0,
@@ -115,7 +103,18 @@ impl Renderer {
     /// # Errors
     /// As [`Renderer::upload`].
     pub fn upload_with(&mut self, asset: &Asset, options: UploadOptions) -> Result<Model, gpu::Error> {
-        let model = ModelData::new(&self.device, &self.queue, &self.layouts, &self.shared, asset, options)?;
+        let taken = self.models.iter().flatten().map(ModelData::cursors).collect();
+        let first_clip = free_place(taken, u32::try_from(asset.clips.len()).unwrap_or(u32::MAX));
+        let model = ModelData::new(
+            &self.device,
+            &self.queue,
+            &self.layouts,
+            &self.shared,
+            asset,
+            options,
+            first_clip,
+        )?;
+        self.frame.reserve(&self.device, &self.layouts.view, model.cursors().end);
         let free = self.models.iter().position(Option::is_none).unwrap_or(self.models.len());
         if free == self.models.len() {
             self.models.push(None);
@@ -165,8 +164,8 @@ impl Renderer {
     /// Writes what `view` needs and plans its draws: the cost depends on models and clips, not on the
     /// size of crowds.
     pub fn prepare(&mut self, queue: &wgpu::Queue, view: &View) {
-        queue.write_buffer(&self.view, 0, bytemuck::bytes_of(&view.uniform()));
-        self.written_bytes = size_of::<uniforms::View>() as u64;
+        self.frame.set_view(&view.uniform());
+        let mut cursor_end = 0;
         self.plan.clear();
         let shadows = view.has_shadows();
         for index in 0..self.models.len() {
@@ -176,10 +175,10 @@ impl Renderer {
             if model.instance_count == 0 {
                 continue;
             }
-            let cursors: Vec<ClipCursor> =
-                model.clips.iter().map(|clip| encode_cursor(clip, view.time_seconds)).collect();
-            queue.write_buffer(&model.cursors, 0, bytemuck::cast_slice(&cursors));
-            self.written_bytes += size_of_val(&cursors[..]) as u64;
+            cursor_end = cursor_end.max(model.cursors().end);
+            for (place, clip) in model.cursors().zip(&model.clips) {
+                self.frame.set_cursor(place, &encode_cursor(clip, view.time_seconds));
+            }
             let sampler = view.settings.fetch == Fetch::Sampler;
             let by_sampler =
                 sampler && model.sampler.is_some() && view.settings.frame_blend == FrameBlend::Linear;
@@ -209,6 +208,7 @@ impl Renderer {
                 self.plan.push(Draw { key, model: index, part });
             }
         }
+        self.written_bytes = self.frame.write(queue, cursor_end);
         for draw in &self.plan {
             self.pipelines.make(draw.key);
         }
@@ -222,7 +222,7 @@ impl Renderer {
         let Some(background) = self.pipelines.get(Key::Background) else {
             return;
         };
-        pass.set_bind_group(0, &self.view_group, &[]);
+        pass.set_bind_group(0, self.frame.group(), &[]);
         pass.set_pipeline(background);
         pass.draw(0..3, 0..1);
         for draw in &self.plan {

@@ -69,6 +69,21 @@ pub struct SoftTexels {
     pub grid: Grid,
     /// What.
     pub remap: Remap,
+    /// Where the asset's clips begin among those of the view; 0 where there are none.
+    pub first_clip: u32,
+    /// 0.
+    pub pad_x: u32,
+    /// 0.
+    pub pad_y: u32,
+    /// 0.
+    pub pad_z: u32,
+}
+
+impl SoftTexels {
+    pub(super) fn new(animation: &crate::asset::Animation, first_clip: u32) -> Self {
+        let (grid, remap) = (animation.grid, animation.remap);
+        Self { grid, remap, first_clip, pad_x: 0, pad_y: 0, pad_z: 0 }
+    }
 }
 
 /// A vertex of the rest mesh (`shaders/decode.wgsl`).
@@ -153,7 +168,7 @@ layouts! {
         line_metres, horizon, ground_visible, ground, pad_ground, ground_line, pad_line,
     }
     Material { base_color, metallic, roughness, pad_x, pad_y }
-    SoftTexels { grid, remap }
+    SoftTexels { grid, remap, first_clip, pad_x, pad_y, pad_z }
     Grid { columns, rows_per_frame, frames_per_band, frame_count }
     Remap { lo, pad_lo, hi, pad_hi }
     ClipCursor { first_frame, frame_count, loop_mode, pad, cycles_low, cycles_high }
