@@ -107,11 +107,7 @@ impl Gpu {
             first.lock().unwrap_or_else(PoisonError::into_inner).get_or_insert(error);
         };
         let lost = keep.clone();
-        device.set_device_lost_callback(move |reason, message| {
-            if reason != wgpu::DeviceLostReason::Destroyed {
-                lost(Error::Lost(message));
-            }
-        });
+        device.set_device_lost_callback(move |_, message| lost(Error::Lost(message)));
         device.on_uncaptured_error(Arc::new(move |error: wgpu::Error| {
             keep(match error {
                 wgpu::Error::OutOfMemory { .. } => Error::OutOfMemory,

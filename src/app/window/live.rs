@@ -18,6 +18,9 @@ use winit::window::Window;
 use crate::failure::Failure;
 use crate::panel::{self, Controls, Readings, Wishes};
 
+/// Four bytes are the least that can be written.
+const PROBE_BYTES: wgpu::BufferSize = wgpu::BufferSize::new(4).expect("not zero");
+
 /// What became of a picture.
 pub(super) enum Shown {
     /// It is on the screen.
@@ -39,6 +42,7 @@ pub(super) struct Live {
     egui_state: egui_winit::State,
     /// The panel's textures that are to go.
     stale: Vec<egui::TextureId>,
+    probe: wgpu::Buffer,
     gpu: Gpu,
     window: Arc<Window>,
     /// How the crowd's picture is written: sRGB, so that the hardware encodes.
@@ -101,6 +105,12 @@ impl Live {
             ),
             egui_state: egui_winit::State::new(context, egui::ViewportId::ROOT, &*window, None, None, side),
             stale: Vec::new(),
+            probe: gpu.device.create_buffer(&wgpu::BufferDescriptor {
+                label: Some("window: probe"),
+                size: PROBE_BYTES.get(),
+                usage: wgpu::BufferUsages::COPY_DST,
+                mapped_at_creation: false,
+            }),
             surface,
             configuration,
             stage,
@@ -110,8 +120,13 @@ impl Live {
         })
     }
 
+    /// Lets go of everything but the window, after the device was lost.
     pub(super) fn into_window(self) -> Arc<Window> {
-        Arc::clone(&self.window)
+        let Self { surface, window, .. } = self;
+        // wgpu 30 panics when a surface goes whose last picture was acquired and never presented, as is so
+        // when the device was lost between; a surface that stays costs little.
+        std::mem::forget(surface);
+        window
     }
 
     pub(super) fn adapter(&self) -> &str {
@@ -247,6 +262,9 @@ impl Live {
             timer.resolve(&mut encoder);
         }
         let built = begun.elapsed();
+        if !self.takes_writes() {
+            return Shown::Lost;
+        }
         let panel = self.paint_panel(&mut encoder, &texture, output.shapes, output.pixels_per_point);
         let submitting = Instant::now();
         self.gpu.queue.submit(panel.into_iter().chain([encoder.finish()]));
@@ -266,6 +284,12 @@ impl Live {
             }
             Ok(()) => Shown::Picture(wishes),
         }
+    }
+
+    /// Whether the device still lives. The panel's renderer panics on one that does not, and the callback
+    /// that tells of its loss may come frames later.
+    fn takes_writes(&self) -> bool {
+        self.gpu.queue.write_buffer_with(&self.probe, 0, PROBE_BYTES).is_some()
     }
 
     fn change_textures(&mut self, mut textures: egui::TexturesDelta) {

@@ -112,20 +112,15 @@ impl App {
 
     /// Makes window and device; after a lost device all of it anew, with the same scene, camera and time.
     fn start(&mut self, event_loop: &ActiveEventLoop) {
-        let window = match self.live.take() {
-            // The frame and the surface go before the device.
-            Some(live) => live.into_window(),
-            None => {
-                let attributes = Window::default_attributes()
-                    .with_title(format!("{} - throng", self.title))
-                    .with_inner_size(winit::dpi::LogicalSize::new(1280.0, 760.0));
-                match event_loop.create_window(attributes) {
-                    Ok(window) => Arc::new(window),
-                    Err(error) => return self.fail(event_loop, Failure::Window(error.to_string())),
-                }
-            }
+        let made = match self.live.take() {
+            // A driver may want a window that no surface had before.
+            Some(live) => self.live(event_loop, live.into_window()).or_else(|failure| {
+                log::warn!("{failure}: opening another window");
+                self.open(event_loop)
+            }),
+            None => self.open(event_loop),
         };
-        match Live::new(event_loop, window, self.scene.clone(), self.assets.clone()) {
+        match made {
             Ok(live) => {
                 self.readings.adapter = live.adapter().to_owned();
                 self.readings.software = live.is_software();
@@ -134,6 +129,18 @@ impl App {
             }
             Err(failure) => self.fail(event_loop, failure),
         }
+    }
+
+    fn open(&self, event_loop: &ActiveEventLoop) -> Result<Live, Failure> {
+        let attributes = Window::default_attributes()
+            .with_title(format!("{} - throng", self.title))
+            .with_inner_size(winit::dpi::LogicalSize::new(1280.0, 760.0));
+        let window = event_loop.create_window(attributes);
+        self.live(event_loop, Arc::new(window.map_err(|error| Failure::Window(error.to_string()))?))
+    }
+
+    fn live(&self, event_loop: &ActiveEventLoop, window: Arc<Window>) -> Result<Live, Failure> {
+        Live::new(event_loop, window, self.scene.clone(), self.assets.clone())
     }
 
     fn fail(&mut self, event_loop: &ActiveEventLoop, failure: Failure) {
