@@ -31,12 +31,14 @@ const SIZE: UVec2 = UVec2::splat(64);
 
 fn triangle() -> Result<Asset, Error> {
     let positions = vec![Vec3::ZERO, Vec3::X, Vec3::Y];
-    let frame = VertexFrame { positions: positions.clone(), normals: vec![Vec3::Z; 3] };
+    let frame =
+        VertexFrame { positions: positions.clone(), normals: vec![Vec3::Z; 3], ..VertexFrame::default() };
     let source = Source {
         name: "triangle".to_owned(),
         mesh: Mesh {
             positions,
             normals: vec![Vec3::Z; 3],
+            tangents: None,
             uvs: None,
             elements: vec![0, 1, 2],
             indices: vec![0, 1, 2],
@@ -51,6 +53,7 @@ fn triangle() -> Result<Asset, Error> {
             motion: Motion::Vertices(vec![frame.clone(), frame]),
         }],
         producer: "bench".to_owned(),
+        ..Source::default()
     };
     Ok(bake::bake(&source, &BakeSettings::default())?.asset)
 }

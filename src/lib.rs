@@ -21,6 +21,7 @@ pub mod material;
 pub mod mesh;
 pub mod output;
 pub mod random;
+pub mod skeleton;
 pub mod vat;
 
 pub mod asset;

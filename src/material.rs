@@ -1,7 +1,7 @@
 //! How surfaces look: glTF materials as far as they are drawn.
 
 use bytes::Bytes;
-use glam::Vec4;
+use glam::{Vec3, Vec4};
 
 /// A glTF metallic-roughness material, as far as it is drawn.
 #[derive(Clone, Debug, PartialEq)]
@@ -16,6 +16,16 @@ pub struct Material {
     pub metallic: f32,
     /// 0 ..= 1.
     pub roughness: f32,
+    /// Index into the asset's images: roughness in green, metalness in blue, factors of the above.
+    pub metallic_roughness_image: Option<u32>,
+    /// Index into the asset's images: normals in tangent space, which need the mesh's tangents.
+    pub normal_image: Option<u32>,
+    /// How much the normal image's X and Y count; 1 is as it is.
+    pub normal_scale: f32,
+    /// Light that the surface gives off, linear RGB, not negative.
+    pub emissive: Vec3,
+    /// Index into the asset's images, sRGB, a factor of `emissive`.
+    pub emissive_image: Option<u32>,
     /// Both sides are visible, the back with its normal turned.
     pub double_sided: bool,
 }
@@ -29,8 +39,26 @@ impl Default for Material {
             base_color_image: None,
             metallic: 0.0,
             roughness: 0.8,
+            metallic_roughness_image: None,
+            normal_image: None,
+            normal_scale: 1.0,
+            emissive: Vec3::ZERO,
+            emissive_image: None,
             double_sided: false,
         }
+    }
+}
+
+impl Material {
+    /// Every image that the material refers to, with the name of its use.
+    pub fn images(&self) -> impl Iterator<Item = (&'static str, u32)> {
+        let uses = [
+            ("base color", self.base_color_image),
+            ("metallic roughness", self.metallic_roughness_image),
+            ("normal", self.normal_image),
+            ("emissive", self.emissive_image),
+        ];
+        uses.into_iter().filter_map(|(name, image)| image.map(|image| (name, image)))
     }
 }
 

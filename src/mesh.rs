@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use glam::{Vec2, Vec3};
+use glam::{Vec2, Vec3, Vec4};
 
 /// Triangles with their rest pose. All vertex streams have the same length.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -11,6 +11,8 @@ pub struct Mesh {
     pub positions: Vec<Vec3>,
     /// Rest normals, unit length.
     pub normals: Vec<Vec3>,
+    /// Rest tangents, unit length; w is the sign of the bitangent, cross(normal, tangent) w.
+    pub tangents: Option<Vec<Vec4>>,
     /// Texture coordinates, V down as in glTF.
     pub uvs: Option<Vec<Vec2>>,
     /// The element that moves each vertex: its column of texels. Many vertices may share one.
@@ -28,6 +30,17 @@ pub struct Primitive {
     pub indices: Range<u32>,
     /// Index into the asset's materials; `None` is the glTF default material.
     pub material: Option<u32>,
+}
+
+/// What moves, at one moment: one entry per vertex or element. Buffers are reused.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct VertexFrame {
+    /// Metres.
+    pub positions: Vec<Vec3>,
+    /// Unit length.
+    pub normals: Vec<Vec3>,
+    /// Unit length, w is the sign of the bitangent; empty where there are none.
+    pub tangents: Vec<Vec4>,
 }
 
 impl Mesh {

@@ -4,6 +4,7 @@ use std::path::PathBuf;
 use std::sync::LazyLock;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
+use throng::clip::LoopMode;
 use throng::import::MeshFrame;
 use throng::vat::{Encoding, FrameBlend, Normals, PositionSpace};
 
@@ -105,18 +106,48 @@ pub(crate) struct Import {
     pub(crate) compression: CompressionName,
 }
 
-#[derive(Args, Debug)]
-#[command(
-    after_help = "Example:\n  throng bake builtin:flag -o flag.vat.glb --encoding unorm16 --normals texture16"
-)]
-pub(crate) struct Bake {
-    /// What to bake: builtin:flag
-    pub(crate) source: String,
-    #[command(flatten)]
-    pub(crate) writing: Writing,
-    /// Frames per second
+/// When a clip's frames are, and what happens at its end.
+#[derive(Args, Clone, Debug)]
+pub(crate) struct Timing {
+    /// Only these clips; may be given several times
+    #[arg(long, value_name = "NAME|GLOB|INDEX")]
+    pub(crate) clip: Vec<String>,
+    /// Frames per second; without it the rate of the model's keys, else 30
     #[arg(long, value_parser = fps)]
     pub(crate) fps: Option<f64>,
+    /// What happens at a clip's end; without it a clip that ends in its first pose is a loop
+    #[arg(long = "loop", value_name = "loop|once|ping-pong", value_parser = parser::<LoopMode>(&LoopMode::ALL, LoopMode::name))]
+    pub(crate) loop_mode: Option<LoopMode>,
+    /// Begin each clip at its first key instead of at time 0
+    #[arg(long)]
+    pub(crate) trim: bool,
+}
+
+#[derive(Args, Debug)]
+#[command(
+    after_help = "Examples:\n  throng bake fox.glb -o fox.vat.glb\n  throng bake knight.glb -o knight.vat.glb --clip 'Walk*' --clip Idle --encoding float16\n  throng bake models/*.glb --out-dir baked --jobs 2 --changed\n  throng bake builtin:flag -o flag.vat.glb"
+)]
+pub(crate) struct Bake {
+    /// What to bake: animated models (.glb, .gltf), builtin:flag
+    #[arg(required = true, value_name = "MODEL")]
+    pub(crate) sources: Vec<String>,
+    /// Where to write
+    #[arg(short, long, value_name = "FILE", required_unless_present = "out_dir", conflicts_with = "out_dir")]
+    pub(crate) output: Option<PathBuf>,
+    /// Folder for the outputs, each named as its model with .vat.glb
+    #[arg(long, value_name = "FOLDER")]
+    pub(crate) out_dir: Option<PathBuf>,
+    /// Overwrite existing files
+    #[arg(long)]
+    pub(crate) force: bool,
+    /// Leave out what was baked already, from the same files with the same options; overwrites the rest
+    #[arg(long)]
+    pub(crate) changed: bool,
+    /// Models that are baked at the same time
+    #[arg(long, default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..=64))]
+    pub(crate) jobs: u32,
+    #[command(flatten)]
+    pub(crate) timing: Timing,
     /// How positions are stored
     #[arg(long, default_value = "unorm16", value_parser = parser::<Encoding>(Encoding::ALL, Encoding::name))]
     pub(crate) encoding: Encoding,

@@ -9,6 +9,9 @@ pub(crate) enum Failure {
     /// The command line asks for something that cannot be.
     #[error("{0}")]
     Usage(String),
+    /// Some of many failed; all of them were said.
+    #[error("{failed} of {of} failed")]
+    Batch { failed: usize, of: usize, first: Box<Failure> },
     /// An input cannot be used.
     #[error(transparent)]
     Import(#[from] import::Error),
@@ -41,6 +44,7 @@ impl Failure {
     /// The documented exit code.
     pub(crate) fn code(&self) -> u8 {
         match self {
+            Self::Batch { first, .. } => first.code(),
             Self::Usage(_) | Self::Builtin(_) => 2,
             Self::Asset(asset::Error::Output(_)) | Self::Output(_) | Self::Stdout(_) | Self::Encode(_) => 4,
             Self::Import(_) | Self::Asset(_) | Self::Scene(_) | Self::Bake(_) | Self::Input { .. } => 3,

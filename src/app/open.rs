@@ -6,10 +6,11 @@ use std::path::{Path, PathBuf};
 
 use throng::asset::{Asset, glb};
 use throng::bake;
-use throng::clip::Clip;
+use throng::clip::{Clip, LoopMode};
 use throng::import;
 use throng::scene::Scene;
-use throng::source::builtin;
+use throng::source::timeline::{self, Cut, Wanted};
+use throng::source::{Model, Source, builtin};
 
 use crate::failure::Failure;
 
@@ -21,21 +22,46 @@ const DEMO: &[u8] = include_bytes!("../../assets/scenes/demo.json");
 /// that the last picture of a loop meets the first.
 const DEMO_LOOP: &[u8] = include_bytes!("../../assets/scenes/demo_loop.json");
 
-/// The asset at `path`: a `.vat.glb` file, a foreign folder or a file in it, or `builtin:NAME`, which is
-/// baked here with the default settings.
-pub(crate) fn asset(path: &Path, options: &import::Options) -> Result<Asset, Failure> {
+/// What a path leads to.
+pub(crate) enum Input {
+    /// A baked asset, of ours or of another tool.
+    Asset(Box<Asset>),
+    /// A model that was not baked.
+    Model(Box<Model>),
+    /// A source that is made here.
+    Source(Box<Source>),
+}
+
+/// What is at `path`: a `.vat.glb` file, a foreign folder or a file in it, an animated model, or
+/// `builtin:NAME`.
+pub(crate) fn input(path: &Path, options: &import::Options) -> Result<Input, Failure> {
     if let Some(name) = path.to_str().and_then(|text| text.strip_prefix("builtin:")) {
-        let source = builtin::make(name, options.fps)?;
-        return Ok(bake::bake(&source, &bake::Settings::default())?.asset);
+        return Ok(Input::Source(Box::new(builtin::make(name, options.fps)?)));
     }
     if path.is_file() && starts_like_glb(path)? {
         match glb::read(path) {
-            // A plain model may be part of a foreign export.
-            Err(throng::asset::Error::NoExtension { .. }) if import::finds(path) => {}
-            read => return Ok(read?),
+            // A plain model, which may be part of a foreign export.
+            Err(throng::asset::Error::NoExtension { .. }) => {}
+            read => return Ok(Input::Asset(Box::new(read?))),
         }
     }
-    Ok(import::load(path, options)?)
+    if !import::finds(path) && import::is_model(path) {
+        return Ok(Input::Model(Box::new(import::model(path, options)?)));
+    }
+    Ok(Input::Asset(Box::new(import::load(path, options)?)))
+}
+
+/// The asset at `path`; what is not baked is baked here with the default settings.
+pub(crate) fn asset(path: &Path, options: &import::Options) -> Result<Asset, Failure> {
+    let source = match input(path, options)? {
+        Input::Asset(asset) => return Ok(*asset),
+        Input::Source(source) => *source,
+        Input::Model(model) => {
+            let wanted = Wanted { fps: options.fps, ..Wanted::default() };
+            model.source(None, &wanted).map_err(bake::Error::from)?
+        }
+    };
+    Ok(bake::encode(&source, &bake::Settings::default())?.0)
 }
 
 fn starts_like_glb(path: &Path) -> Result<bool, Failure> {
@@ -98,6 +124,26 @@ fn is_scene(path: &Path) -> bool {
         Ok(value) => value.get("crowds").is_some() || value.get("os-remap").is_none(),
         Err(_) => !import::finds(path),
     }
+}
+
+/// A model's clips as they are cut without further wishes; one of rest without any.
+pub(crate) fn clips_of_model(model: &Model, wanted: &Wanted) -> Result<Vec<(Clip, Cut)>, Failure> {
+    let clip = |name: String, cut: Cut| {
+        let Cut { fps, frame_count, loop_mode, .. } = cut;
+        (Clip { name, first_frame: 0, frame_count, fps, loop_mode }, cut)
+    };
+    if model.rig.clips.is_empty() {
+        let (fps, loop_mode) = (0.0, LoopMode::Once);
+        let cut = Cut { start_seconds: 0.0, fps, frame_count: 1, loop_mode, is_cycle: false };
+        return Ok(vec![clip("rest".to_owned(), cut)]);
+    }
+    let clips = model.rig.clips.iter().enumerate();
+    clips
+        .map(|(index, of)| {
+            let cut = timeline::cut(&model.rig, index, wanted).map_err(bake::Error::from)?;
+            Ok(clip(of.name.clone(), cut))
+        })
+        .collect()
 }
 
 /// Indices of the clips that `wanted` names: a name, else an index, else a glob.

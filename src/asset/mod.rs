@@ -56,6 +56,8 @@ pub struct Parts {
     pub animation: Animation,
     /// The program that made the data.
     pub producer: String,
+    /// Changes when the input or the options of the bake do; opaque.
+    pub source_key: Option<String>,
     /// What an importer concluded where the file did not say.
     pub assumptions: Vec<String>,
     /// What was wrong with the source but could be used.
@@ -206,6 +208,11 @@ fn check_mesh(parts: &Parts) -> Result<(), Invalid> {
     finite("mesh positions", &mesh.positions)?;
     count("mesh normals", mesh.normals.len(), vertices)?;
     finite("mesh normals", &mesh.normals)?;
+    if let Some(tangents) = &mesh.tangents {
+        count("mesh tangents", tangents.len(), vertices)?;
+        let wrong = tangents.iter().find(|tangent| !tangent.is_finite() || tangent.w.abs() != 1.0);
+        value("mesh tangents", wrong.is_none(), wrong, "finite numbers, w of 1 or -1")?;
+    }
     if let Some(uvs) = &mesh.uvs {
         count("mesh texture coordinates", uvs.len(), vertices)?;
         let wrong = uvs.iter().find(|uv| !uv.is_finite());
@@ -239,9 +246,14 @@ fn check_materials(parts: &Parts) -> Result<(), Invalid> {
         for factor in [material.metallic, material.roughness] {
             value("material factor", (0.0..=1.0).contains(&factor), factor, "0 to 1")?;
         }
-        if let Some(image) = material.base_color_image {
+        for (_, image) in material.images() {
             below("material image", u64::from(image), parts.images.len() as u64)?;
         }
+        let scale = material.normal_scale;
+        value("material normal scale", scale.is_finite(), scale, "a finite number")?;
+        let emissive = material.emissive;
+        let holds = emissive.is_finite() && emissive.min_element() >= 0.0;
+        value("material emissive factor", holds, emissive, "finite numbers, not negative")?;
     }
     for image in &parts.images {
         let bytes = image.data.len();

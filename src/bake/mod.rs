@@ -5,15 +5,22 @@ use glam::Vec3;
 use crate::asset::{Animation, Asset, Invalid, MAX_ELEMENTS, Parts};
 use crate::bounds::Bounds;
 use crate::clip::Clip;
-use crate::source::{Motion, Source, VertexFrame};
-use crate::vat::encoding::{Remap, encode_position};
-use crate::vat::grid::{DoesNotFit, Grid, texel_address};
-use crate::vat::normals::encode_normal;
-use crate::vat::{Encoding, Mode, Normals, PositionSpace, Texels};
+use crate::source::timeline::TooLong;
+use crate::source::{Sampler, Source};
+use crate::vat::encoding::Remap;
+use crate::vat::grid::{DoesNotFit, Grid};
+use crate::vat::{Encoding, Mode, Normals, PositionSpace};
 
+mod order;
+mod pack;
 mod report;
+mod survey;
 
-pub use report::{Report, Worst};
+use order::ordered;
+use pack::Packing;
+use survey::survey;
+
+pub use report::{Between, Report, Worst};
 
 /// Texture size that every desktop and the web's WebGPU have.
 pub const DEFAULT_MAX_TEXTURE_SIZE: u32 = 8192;
@@ -47,6 +54,8 @@ impl Default for Settings {
 pub struct Baked {
     /// The asset.
     pub asset: Asset,
+    /// Which vertex of the source's mesh each vertex of the asset is.
+    pub vertices: Vec<u32>,
     /// Size, and error against the source.
     pub report: Report,
 }
@@ -91,50 +100,71 @@ pub enum Error {
     /// No arrangement of texels fits.
     #[error(transparent)]
     DoesNotFit(#[from] DoesNotFit),
+    /// A clip of too many frames.
+    #[error(transparent)]
+    TooLong(#[from] TooLong),
     /// The mesh or a clip is not sound.
     #[error("the source is not sound: {0}")]
     Source(#[from] Invalid),
 }
 
-/// Bakes all clips of `source` into one set of textures, and measures the result.
+/// A frame of the asset: which clip's, and which of its frames.
+#[derive(Clone, Copy)]
+struct FrameOf {
+    clip: usize,
+    frame: u32,
+}
+
+/// Bakes all clips of `source` into one set of textures, and measures the result. All cores work; the
+/// result does not depend on their number.
 ///
 /// # Errors
 /// [`Error`] names the clip, frame and element.
 pub fn bake(source: &Source, settings: &Settings) -> Result<Baked, Error> {
+    let (asset, vertices) = encode(source, settings)?;
+    let report = report::measure(&asset, source, &vertices);
+    Ok(Baked { asset, vertices, report })
+}
+
+/// Bakes without measuring: the asset, and which vertex of the source each of its vertices is.
+///
+/// # Errors
+/// As [`bake`].
+pub fn encode(source: &Source, settings: &Settings) -> Result<(Asset, Vec<u32>), Error> {
     let elements = source.mesh.elements.iter().max().map_or(0, |last| *last as usize + 1);
-    let Ok(element_count) = u32::try_from(elements) else {
-        return Err(Error::Empty("elements below 2^24"));
-    };
-    if element_count == 0 || element_count > MAX_ELEMENTS {
+    if elements == 0 || elements > MAX_ELEMENTS as usize {
         return Err(Error::Empty("elements below 2^24"));
     }
-    check(source, elements, settings)?;
-    let rest = rest_positions(source, elements);
-    let stored = |frame: &VertexFrame, element: usize| match settings.space {
-        PositionSpace::Absolute => frame.positions[element],
-        PositionSpace::Offset => frame.positions[element] - rest[element],
-    };
-    let frames: Vec<&VertexFrame> = frames(source).collect();
+    check(source)?;
+    let frames = frames(source);
     let Ok(frame_count) = u32::try_from(frames.len()) else {
         return Err(Error::Empty("frames below 2^28"));
     };
-    let values = frames.iter().flat_map(|frame| (0..elements).map(|element| stored(frame, element)));
-    let bounds = Bounds::of_points(values);
-    let remap = if settings.encoding.is_bounded() { Remap::spanning(bounds) } else { Remap::METRES };
+    // Sizes that cannot be are refused before anything is sampled.
+    Grid::new(1, frame_count, settings.max_texture_size)?;
+    let sampler = Sampler::new(source);
+    let rest = rest_positions(source, elements);
+    let offset = (settings.space == PositionSpace::Offset).then_some(&rest[..]);
+    let survey = survey(source, &sampler, &frames, elements, offset, settings)?;
+    let ordered = ordered(&source.mesh, &survey.fingerprints);
+    let remap = if settings.encoding.is_bounded() { Remap::spanning(survey.bounds) } else { Remap::METRES };
+    let element_count = u32::try_from(ordered.columns.len()).unwrap_or(u32::MAX);
     let grid = Grid::new(element_count, frame_count, settings.max_texture_size)?;
-    let positions =
-        pack(grid, settings.encoding.texel_format(), element_count, &frames, |frame, element, bytes| {
-            encode_position(stored(frame, element), settings.encoding, remap, bytes);
-        });
-    let normal_texels = settings.normals.texel_format().map(|format| {
-        pack(grid, format, element_count, &frames, |frame, element, bytes| {
-            encode_normal(frame.normals[element], settings.normals, bytes);
-        })
-    });
+    let packing = Packing {
+        sampler: &sampler,
+        frames: &frames,
+        kept: survey.kept.as_deref(),
+        columns: &ordered.columns,
+        rest: &rest,
+        grid,
+        remap,
+        settings,
+    };
+    let (positions, normal_texels) = packing.texels();
     let clips = clips(source);
     let parts = Parts {
         name: source.name.clone(),
-        mesh: source.mesh.clone(),
+        mesh: ordered.mesh,
         materials: source.materials.clone(),
         images: source.images.clone(),
         clip_bounds: clips.iter().map(|_| Bounds { min: Vec3::ZERO, max: Vec3::ZERO }).collect(),
@@ -151,21 +181,25 @@ pub fn bake(source: &Source, settings: &Settings) -> Result<Baked, Error> {
             normal_texels,
         },
         producer: source.producer.clone(),
-        assumptions: Vec::new(),
-        warnings: Vec::new(),
+        source_key: None,
+        assumptions: source.assumptions.clone(),
+        warnings: source.warnings.clone(),
     };
     // Bounds hold what is decoded, which differs from the source by the encoding's error.
     let asset = Asset::new(parts)?;
     let clip_bounds = asset.measure_clip_bounds();
     let asset = Asset::new(Parts { clip_bounds, ..asset.into_parts() })?;
-    let report = report::measure(&asset, source);
-    Ok(Baked { asset, report })
+    Ok((asset, ordered.vertices))
 }
 
-fn frames(source: &Source) -> impl Iterator<Item = &VertexFrame> {
-    source.clips.iter().flat_map(|clip| match &clip.motion {
-        Motion::Vertices(frames) => frames,
-    })
+fn frames(source: &Source) -> Vec<FrameOf> {
+    let clips = source.clips.iter().enumerate();
+    clips
+        .flat_map(|(clip, of)| {
+            let count = u32::try_from(of.frame_count()).unwrap_or(u32::MAX);
+            (0..count).map(move |frame| FrameOf { clip, frame })
+        })
+        .collect()
 }
 
 fn clips(source: &Source) -> Vec<Clip> {
@@ -174,8 +208,7 @@ fn clips(source: &Source) -> Vec<Clip> {
         .clips
         .iter()
         .map(|clip| {
-            let Motion::Vertices(frames) = &clip.motion;
-            let frame_count = u32::try_from(frames.len()).unwrap_or(u32::MAX);
+            let frame_count = u32::try_from(clip.frame_count()).unwrap_or(u32::MAX);
             let range = Clip {
                 name: clip.name.clone(),
                 first_frame,
@@ -189,46 +222,32 @@ fn clips(source: &Source) -> Vec<Clip> {
         .collect()
 }
 
-fn check(source: &Source, elements: usize, settings: &Settings) -> Result<(), Error> {
+fn check(source: &Source) -> Result<(), Error> {
     if source.clips.is_empty() {
         return Err(Error::Empty("clips"));
+    }
+    if source.clips.iter().any(|clip| clip.frame_count() == 0) {
+        return Err(Error::Empty("frames in a clip"));
     }
     if source.mesh.positions.len() != source.mesh.elements.len() {
         let (found, expected) = (source.mesh.elements.len() as u64, source.mesh.positions.len() as u64);
         return Err(Error::Source(Invalid::Count { what: "mesh elements", found, expected }));
     }
-    for clip in &source.clips {
-        let Motion::Vertices(frames) = &clip.motion;
-        if frames.is_empty() {
-            return Err(Error::Empty("frames in a clip"));
-        }
-        for (number, frame) in frames.iter().enumerate() {
-            let mut streams = vec![("positions", &frame.positions, "finite numbers")];
-            if settings.normals.texel_format().is_some() {
-                streams.push(("normals", &frame.normals, "a vector of unit length"));
-            }
-            for (what, values, expected) in streams {
-                if values.len() != elements {
-                    let (clip, found) = (clip.name.clone(), values.len());
-                    return Err(Error::Count { clip, frame: number, what, found, expected: elements });
-                }
-                let wrong = |value: &Vec3| {
-                    let unit = what == "positions" || (value.length_squared() - 1.0).abs() < 1e-3;
-                    !value.is_finite() || !unit || out_of_range(what, *value, settings.encoding)
-                };
-                if let Some(element) = values.iter().position(wrong) {
-                    let (clip, found) = (clip.name.clone(), values[element]);
-                    return Err(Error::Value { clip, frame: number, element, what, found, expected });
-                }
-            }
-        }
+    let vertices = source.mesh.positions.len();
+    let covered: usize = source.mesh.primitives.iter().map(|primitive| primitive.indices.len()).sum();
+    if covered != source.mesh.indices.len() || !covered.is_multiple_of(3) {
+        let (found, expected) = (covered as u64, source.mesh.indices.len() as u64);
+        return Err(Error::Source(Invalid::Count { what: "mesh indices in primitives", found, expected }));
+    }
+    if let Some(index) = source.mesh.indices.iter().find(|index| **index as usize >= vertices) {
+        let (found, available) = (u64::from(*index), vertices as u64);
+        return Err(Error::Source(Invalid::OutOfRange { what: "mesh indices", found, available }));
+    }
+    if source.mesh.normals.len() != vertices {
+        let (found, expected) = (source.mesh.normals.len() as u64, vertices as u64);
+        return Err(Error::Source(Invalid::Count { what: "mesh normals", found, expected }));
     }
     Ok(())
-}
-
-/// Half floats end at 65,504.
-fn out_of_range(what: &str, value: Vec3, encoding: Encoding) -> bool {
-    what == "positions" && encoding == Encoding::Float16 && value.abs().max_element() > 65_504.0
 }
 
 /// Where elements rest: the position of the first vertex that an element moves.
@@ -238,27 +257,4 @@ fn rest_positions(source: &Source, elements: usize) -> Vec<Vec3> {
         rest[*element as usize] = *position;
     }
     rest
-}
-
-fn pack(
-    grid: Grid,
-    format: crate::vat::TexelFormat,
-    element_count: u32,
-    frames: &[&VertexFrame],
-    encode: impl Fn(&VertexFrame, usize, &mut Vec<u8>),
-) -> Texels {
-    let size = grid.size().unwrap_or_default();
-    let texel_bytes = format.bytes() as usize;
-    let mut data = vec![0; size.x as usize * size.y as usize * texel_bytes];
-    let mut texel = Vec::with_capacity(texel_bytes);
-    for (frame, values) in (0..).zip(frames) {
-        for element in 0..element_count {
-            texel.clear();
-            encode(values, element as usize, &mut texel);
-            let at = texel_address(grid, element, frame);
-            let start = (at.y as usize * size.x as usize + at.x as usize) * texel_bytes;
-            data[start..start + texel_bytes].copy_from_slice(&texel);
-        }
-    }
-    Texels::new(format, size, data).expect("as many bytes as the size says")
 }

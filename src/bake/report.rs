@@ -3,8 +3,11 @@ use std::fmt;
 use glam::Vec3;
 use serde::Serialize;
 
+use rayon::prelude::*;
+
 use crate::asset::Asset;
-use crate::source::{Motion, Source};
+use crate::clip::LoopMode;
+use crate::source::{Sampler, Scratch, Source, SourceClip, VertexFrame};
 use crate::vat::playback::encode_frames;
 use crate::vat::{FrameBlend, Normals};
 
@@ -15,6 +18,14 @@ pub struct Report {
     pub encoding: &'static str,
     /// Where normals come from.
     pub normals: &'static str,
+    /// Vertices of the mesh.
+    pub vertex_count: usize,
+    /// Columns of texels: vertices that always agree share one.
+    pub element_count: u32,
+    /// Frames of all clips.
+    pub frame_count: usize,
+    /// Frames at which errors were measured; fewer than all only in very large bakes.
+    pub measured_frames: usize,
     /// Texture width, texels.
     pub width: u32,
     /// Texture height, texels.
@@ -31,6 +42,20 @@ pub struct Report {
     pub normal_error_degrees: Option<Worst>,
     /// Mean of those angles, degrees.
     pub normal_error_mean_degrees: Option<f64>,
+    /// A quarter, half and three quarters on the way to the next frame, for each frame blend; nothing
+    /// where the source is known at its frames only.
+    pub between_frames: Vec<Between>,
+}
+
+/// Errors between frames, where a player blends and the source has a pose of its own.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Between {
+    /// How the player blends.
+    pub frame_blend: &'static str,
+    /// Worst distance between source and decoded position, metres.
+    pub position_error_metres: Worst,
+    /// Mean of those distances, metres.
+    pub position_error_mean_metres: f64,
 }
 
 /// A worst error, and where it is.
@@ -42,24 +67,45 @@ pub struct Worst {
     pub vertex: usize,
     /// Name of the clip.
     pub clip: String,
-    /// Frame of the clip.
-    pub frame: usize,
+    /// Frame of the clip; a fraction between frames.
+    pub frame: f64,
 }
 
-#[derive(Default)]
+/// Errors of some vertices.
+#[derive(Clone, Copy, Default)]
 struct Errors {
-    worst: Worst,
+    worst: f64,
+    vertex: usize,
     sum: f64,
     count: u64,
 }
 
 impl Errors {
-    fn add(&mut self, error: f64, vertex: usize, clip: &str, frame: usize) {
+    fn add(&mut self, error: f64, vertex: usize) {
         self.sum += error;
         self.count += 1;
-        if error > self.worst.error || self.count == 1 {
-            self.worst = Worst { error, vertex, clip: clip.to_owned(), frame };
+        if error > self.worst || self.count == 1 {
+            (self.worst, self.vertex) = (error, vertex);
         }
+    }
+}
+
+/// Errors of many moments, in order: sums do not depend on who measured what.
+#[derive(Default)]
+struct Total {
+    worst: Worst,
+    sum: f64,
+    count: u64,
+}
+
+impl Total {
+    fn add(&mut self, errors: Errors, clip: &str, frame: f64) {
+        if errors.count > 0 && (errors.worst > self.worst.error || self.count == 0) {
+            let clip = clip.to_owned();
+            self.worst = Worst { error: errors.worst, vertex: errors.vertex, clip, frame };
+        }
+        self.sum += errors.sum;
+        self.count += errors.count;
     }
 
     fn mean(&self) -> f64 {
@@ -67,32 +113,66 @@ impl Errors {
     }
 }
 
-pub(super) fn measure(asset: &Asset, source: &Source) -> Report {
-    let (mut positions, mut normals) = (Errors::default(), Errors::default());
-    let stored_normals = asset.animation.normal_texels.is_some();
-    for (clip, baked) in source.clips.iter().zip(&asset.clips) {
-        let Motion::Vertices(frames) = &clip.motion;
-        for (frame, truth) in frames.iter().enumerate() {
-            let moment = encode_frames(baked, frame as f64);
-            let pose = asset.pose(moment, FrameBlend::Step);
-            for (vertex, element) in asset.mesh.elements.iter().enumerate() {
-                let element = *element as usize;
-                let distance =
-                    pose.positions[vertex].as_dvec3().distance(truth.positions[element].as_dvec3());
-                positions.add(distance, vertex, &clip.name, frame);
-                if stored_normals {
-                    let angle = angle_degrees(pose.normals[vertex], truth.normals[element]);
-                    normals.add(angle, vertex, &clip.name, frame);
-                }
+/// Where between two frames is measured.
+const BETWEEN: [f64; 3] = [0.25, 0.5, 0.75];
+/// Vertices and moments beyond which only every so manieth frame is measured.
+const MEASURED: usize = 24_000_000;
+
+/// What is found at one frame and behind it.
+struct Moment {
+    clip: usize,
+    frame: usize,
+    positions: Errors,
+    normals: Errors,
+    between: Vec<[Errors; BETWEEN.len()]>,
+}
+
+/// Measures `asset` against `source`; `vertices` says which vertex of the source each vertex is.
+pub(super) fn measure(asset: &Asset, source: &Source, vertices: &[u32]) -> Report {
+    let sampler = Sampler::new(source);
+    let elements: Vec<u32> = vertices.iter().map(|vertex| source.mesh.elements[*vertex as usize]).collect();
+    let frame_count: usize = source.clips.iter().map(SourceClip::frame_count).sum();
+    let stride = frame_count.saturating_mul(vertices.len()).div_ceil(MEASURED).max(1);
+    let moments: Vec<(usize, usize)> = source
+        .clips
+        .iter()
+        .enumerate()
+        .flat_map(|(clip, of)| (0..of.frame_count()).step_by(stride).map(move |frame| (clip, frame)))
+        .collect();
+    let found: Vec<Moment> = moments
+        .par_iter()
+        .map_init(
+            || (Scratch::default(), VertexFrame::default()),
+            |(scratch, truth), (clip, frame)| {
+                let mut sample = |at: f64, truth: &mut VertexFrame| sampler.frame(*clip, at, scratch, truth);
+                measure_moment(asset, &elements, &sampler, (*clip, *frame), &mut sample, truth)
+            },
+        )
+        .collect();
+    let (mut positions, mut normals) = (Total::default(), Total::default());
+    let mut between: Vec<Total> = FrameBlend::ALL.iter().map(|_| Total::default()).collect();
+    for moment in &found {
+        let (name, at) = (&source.clips[moment.clip].name, moment.frame as f64);
+        positions.add(moment.positions, name, at);
+        normals.add(moment.normals, name, at);
+        for (total, errors) in between.iter_mut().zip(&moment.between) {
+            for (errors, part) in errors.iter().zip(BETWEEN) {
+                total.add(*errors, name, at + part);
             }
         }
     }
+    let stored_normals = asset.animation.normals.is_stored();
     let animation = &asset.animation;
     let samples = u64::from(animation.element_count) * u64::from(animation.grid.frame_count);
     let size = animation.positions.size();
+    let blends = FrameBlend::ALL.iter().zip(between).filter(|(_, total)| total.count > 0);
     Report {
         encoding: animation.encoding.name(),
         normals: Normals::name(animation.normals),
+        vertex_count: vertices.len(),
+        element_count: animation.element_count,
+        frame_count,
+        measured_frames: moments.len(),
         width: size.x,
         height: size.y,
         texel_bytes: asset.texel_bytes(),
@@ -101,7 +181,57 @@ pub(super) fn measure(asset: &Asset, source: &Source) -> Report {
         position_error_metres: positions.worst,
         normal_error_mean_degrees: stored_normals.then(|| normals.mean()),
         normal_error_degrees: stored_normals.then_some(normals.worst),
+        between_frames: blends
+            .map(|(blend, total)| Between {
+                frame_blend: blend.name(),
+                position_error_mean_metres: total.mean(),
+                position_error_metres: total.worst,
+            })
+            .collect(),
     }
+}
+
+fn measure_moment(
+    asset: &Asset,
+    elements: &[u32],
+    sampler: &Sampler<'_>,
+    (clip, frame): (usize, usize),
+    sample: &mut dyn FnMut(f64, &mut VertexFrame),
+    truth: &mut VertexFrame,
+) -> Moment {
+    let baked = &asset.clips[clip];
+    let stored_normals = asset.animation.normals.is_stored();
+    let mut moment =
+        Moment { clip, frame, positions: Errors::default(), normals: Errors::default(), between: Vec::new() };
+    sample(frame as f64, truth);
+    let pose = asset.pose(encode_frames(baked, frame as f64), FrameBlend::Step);
+    for (vertex, element) in elements.iter().enumerate() {
+        let element = *element as usize;
+        moment.positions.add(distance(pose.positions[vertex], truth.positions[element]), vertex);
+        if stored_normals {
+            moment.normals.add(angle_degrees(pose.normals[vertex], truth.normals[element]), vertex);
+        }
+    }
+    let is_last = frame + 1 == baked.frame_count as usize;
+    if !sampler.is_continuous(clip) || (is_last && baked.loop_mode != LoopMode::Loop) {
+        return moment;
+    }
+    moment.between = vec![[Errors::default(); BETWEEN.len()]; FrameBlend::ALL.len()];
+    for (part, weight) in BETWEEN.into_iter().enumerate() {
+        let at = frame as f64 + weight;
+        sample(at, truth);
+        for (blend, errors) in FrameBlend::ALL.iter().zip(&mut moment.between) {
+            let positions = asset.positions(encode_frames(baked, at), *blend);
+            for (vertex, element) in elements.iter().enumerate() {
+                errors[part].add(distance(positions[vertex], truth.positions[*element as usize]), vertex);
+            }
+        }
+    }
+    moment
+}
+
+fn distance(a: Vec3, b: Vec3) -> f64 {
+    a.as_dvec3().distance(b.as_dvec3())
 }
 
 /// Angle between unit vectors, exact for small angles too.
@@ -113,6 +243,11 @@ fn angle_degrees(a: Vec3, b: Vec3) -> f64 {
 impl fmt::Display for Report {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Worst { error, vertex, clip, frame } = &self.position_error_metres;
+        writeln!(
+            f,
+            "stored          {} vertices in {} columns, {} frames",
+            self.vertex_count, self.element_count, self.frame_count
+        )?;
         writeln!(f, "texture         {} × {} texels, {} bytes", self.width, self.height, self.texel_bytes)?;
         writeln!(f, "per vertex      {:.2} bytes a frame", self.bytes_per_vertex_frame)?;
         writeln!(
@@ -125,8 +260,22 @@ impl fmt::Display for Report {
             (Some(Worst { error, vertex, clip, frame }), Some(mean)) => write!(
                 f,
                 "normal error    worst {error:.4}° (vertex {vertex}, clip {clip}, frame {frame}), mean {mean:.4}°"
-            ),
-            _ => write!(f, "normals         {}, not stored", self.normals),
+            )?,
+            _ => write!(f, "normals         {}, not stored", self.normals)?,
         }
+        for Between { frame_blend, position_error_metres: worst, position_error_mean_metres: mean } in
+            &self.between_frames
+        {
+            write!(
+                f,
+                "\nbetween frames  {frame_blend}: worst {:.4} mm (vertex {}, clip {}, frame {}), mean {:.4} mm",
+                worst.error * 1e3,
+                worst.vertex,
+                worst.clip,
+                worst.frame,
+                mean * 1e3
+            )?;
+        }
+        Ok(())
     }
 }

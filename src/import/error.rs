@@ -72,6 +72,14 @@ pub enum Error {
         /// The file.
         path: PathBuf,
     },
+    /// An extension without which the file means something else.
+    #[error("needs the glTF extension {extension}, which is not read: {}", path.display())]
+    Extension {
+        /// Its name.
+        extension: String,
+        /// The file.
+        path: PathBuf,
+    },
     /// A value that the format does not allow.
     #[error("{pointer}: found {found}, expected {expected}: {}", path.display())]
     Value {
@@ -154,6 +162,11 @@ impl Error {
             Self::PictureSize { .. } => {
                 Some("export without resizing, mipmaps or compression, and keep the files of one export together".to_owned())
             }
+            Self::Extension { extension, .. } if extension == "KHR_draco_mesh_compression" => Some(
+                "write it without Draco compression: `gltf-transform copy in.glb out.glb`, or export again with compression off"
+                    .to_owned(),
+            ),
+            Self::Extension { .. } => Some("export again without this extension".to_owned()),
             Self::Ambiguous { .. } => Some("give each export its own folder".to_owned()),
             _ => None,
         }

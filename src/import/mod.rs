@@ -5,6 +5,8 @@
 
 use std::path::Path;
 
+use sha2::{Digest as _, Sha256};
+
 use crate::asset::Asset;
 
 mod error;
@@ -138,6 +140,34 @@ pub fn load(path: &Path, options: &Options) -> Result<Asset, Error> {
             path: path.to_owned(),
         }),
     }
+}
+
+/// Whether `path` is named like a model that [`model`] reads.
+pub fn is_model(path: &Path) -> bool {
+    let extension = path.extension().map(|extension| extension.to_ascii_lowercase());
+    path.is_file() && extension.is_some_and(|extension| extension == "glb" || extension == "gltf")
+}
+
+/// Reads an animated model that was not baked: a glTF or GLB file.
+///
+/// # Errors
+/// [`Error`] names what was found, what was expected and the file.
+pub fn model(path: &Path, options: &Options) -> Result<crate::source::Model, Error> {
+    let folder = path.parent().unwrap_or(Path::new("."));
+    let bytes = resolve::file(folder, path, &options.limits)?;
+    let mut model = gltf::model(&bytes, folder, path, options)?;
+    model.name = path.file_stem().unwrap_or_default().to_string_lossy().into_owned();
+    Ok(model)
+}
+
+/// SHA-256 of the contents of files, hexadecimal.
+fn digest<'a>(files: impl Iterator<Item = &'a [u8]>) -> String {
+    let mut hasher = Sha256::new();
+    for bytes in files {
+        hasher.update((bytes.len() as u64).to_le_bytes());
+        hasher.update(bytes);
+    }
+    hasher.finalize().iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
 /// The mesh of a glTF or FBX file, for tests of the readers themselves.

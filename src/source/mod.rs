@@ -1,15 +1,24 @@
 //! Unbaked animation: what the bake turns into an asset.
 
-use glam::Vec3;
-
 use crate::clip::LoopMode;
 use crate::material::{Image, Material};
 use crate::mesh::Mesh;
 
 pub mod builtin;
+mod corners;
+mod model;
+mod rigged;
+mod sampler;
+pub mod timeline;
+
+pub use crate::mesh::VertexFrame;
+pub use crate::skeleton::Scratch;
+pub use model::{Model, Surface};
+pub use rigged::Rigged;
+pub use sampler::Sampler;
 
 /// A mesh and what it does.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub struct Source {
     /// Name for people.
     pub name: String,
@@ -21,11 +30,17 @@ pub struct Source {
     pub images: Vec<Image>,
     /// What it does.
     pub clips: Vec<SourceClip>,
+    /// What moves the clips that are not stored.
+    pub rig: Option<Rigged>,
     /// The program that made it.
     pub producer: String,
+    /// What was concluded where the files did not say.
+    pub assumptions: Vec<String>,
+    /// What was wrong but could be used.
+    pub warnings: Vec<String>,
 }
 
-/// One motion, sampled at its frames.
+/// One motion and how it is cut into frames.
 #[derive(Clone, Debug, PartialEq)]
 pub struct SourceClip {
     /// Name for people.
@@ -41,15 +56,25 @@ pub struct SourceClip {
 /// What moves.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Motion {
-    /// Every element moves on its own.
+    /// Stored frames of elements that move on their own.
     Vertices(Vec<VertexFrame>),
+    /// A clip of the source's rig, which can be asked for any time.
+    Rig {
+        /// Which of the rig's clips; the rest pose without one.
+        clip: Option<usize>,
+        /// Time of the first frame on the rig's clock, seconds.
+        start_seconds: f64,
+        /// Number of frames.
+        frame_count: u32,
+    },
 }
 
-/// All elements at one frame.
-#[derive(Clone, Debug, Default, PartialEq)]
-pub struct VertexFrame {
-    /// One position per element, metres.
-    pub positions: Vec<Vec3>,
-    /// One unit normal per element.
-    pub normals: Vec<Vec3>,
+impl SourceClip {
+    /// Number of frames.
+    pub fn frame_count(&self) -> usize {
+        match &self.motion {
+            Motion::Vertices(frames) => frames.len(),
+            Motion::Rig { frame_count, .. } => *frame_count as usize,
+        }
+    }
 }

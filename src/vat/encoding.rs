@@ -96,6 +96,14 @@ pub fn encode_position(value: Vec3, encoding: Encoding, remap: Remap, bytes: &mu
     }
 }
 
+/// Appends the texels of many values: the same bytes as [`encode_position`] for each.
+pub fn encode_positions(values: &[Vec3], encoding: Encoding, remap: Remap, bytes: &mut Vec<u8>) {
+    bytes.reserve(values.len() * encoding.texel_format().bytes() as usize);
+    for value in values {
+        encode_position(*value, encoding, remap, bytes);
+    }
+}
+
 /// Where `value` lies between `lo` (0) and `hi` (1), per axis; 0 on an axis without range.
 fn encode_fraction(value: Vec3, remap: Remap) -> Vec3 {
     let range = remap.hi - remap.lo;

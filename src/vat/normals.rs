@@ -94,6 +94,16 @@ pub fn encode_normal(n: Vec3, normals: Normals, bytes: &mut Vec<u8>) {
     }
 }
 
+/// Appends the texels of many unit vectors: the same bytes as [`encode_normal`] for each.
+///
+/// # Panics
+/// If `normals` stores no texture.
+pub fn encode_normals(values: &[Vec3], normals: Normals, bytes: &mut Vec<u8>) {
+    for value in values {
+        encode_normal(*value, normals, bytes);
+    }
+}
+
 impl Normals {
     /// Layout of the normal texture's texels, `None` where there is no texture.
     pub fn texel_format(self) -> Option<TexelFormat> {
@@ -101,6 +111,14 @@ impl Normals {
             Self::Texture8 => Some(TexelFormat::Rg8),
             Self::Texture16 => Some(TexelFormat::Rg16),
             Self::Rest | Self::Flat => None,
+        }
+    }
+
+    /// Whether normals of every frame are stored.
+    pub fn is_stored(self) -> bool {
+        match self {
+            Self::Texture8 | Self::Texture16 => true,
+            Self::Rest | Self::Flat => false,
         }
     }
 

@@ -115,6 +115,7 @@ pub fn random_asset(choice: Choice) -> Asset {
             normal_texels,
         },
         producer: "test".to_owned(),
+        source_key: None,
         assumptions: Vec::new(),
         warnings: Vec::new(),
     })
@@ -188,6 +189,7 @@ pub fn sheet(side: u32, frames: u32, encoding: Encoding, max_texture_size: u32) 
             })),
         },
         producer: "test".to_owned(),
+        source_key: None,
         assumptions: Vec::new(),
         warnings: Vec::new(),
     })

@@ -100,6 +100,7 @@ impl Shape {
                 normal_texels: normal_format.map(|format| texels(random, format, size)),
             },
             producer: "a test \u{1F3F3} \"quoted\" \\ \u{0}".to_owned(),
+            source_key: self.textured.then(|| "a key".to_owned()),
             assumptions: vec![String::new(); random.below(3)],
             warnings: self.clip_names.clone(),
             mesh,
@@ -114,6 +115,10 @@ impl Shape {
         let mut mesh = Mesh {
             positions: (0..vertices).map(|_| vector(random)).collect(),
             normals: (0..vertices).map(|_| vector(random).try_normalize().unwrap_or(Vec3::Y)).collect(),
+            tangents: self.textured.then(|| {
+                let along = (0..vertices).map(|_| vector(random).try_normalize().unwrap_or(Vec3::X));
+                along.map(|along| along.extend(if along.x < 0.0 { -1.0 } else { 1.0 })).collect()
+            }),
             uvs: self.textured.then(|| {
                 (0..vertices).map(|_| Vec2::new(random.signed() as f32, random.unit() as f32)).collect()
             }),
@@ -142,6 +147,11 @@ impl Shape {
                 base_color_image: (self.textured && index == 0).then_some(0),
                 metallic: index as f32 / count as f32,
                 roughness: 1.0 / 3.0,
+                metallic_roughness_image: (self.textured && index % 3 == 0).then_some(0),
+                normal_image: (self.textured && index % 2 == 0).then_some(0),
+                normal_scale: if self.textured && index % 2 == 0 { 0.75 } else { 1.0 },
+                emissive: Vec3::splat((index % 2) as f32),
+                emissive_image: (self.textured && index % 2 == 1).then_some(0),
                 double_sided: index % 2 == 0,
             })
             .collect()

@@ -1,29 +1,32 @@
 use std::fmt::Write as _;
 
-use glam::Vec3;
+use glam::{DVec3, Vec3};
 use serde::Serialize;
 use throng::asset::{Asset, Pose};
+use throng::bake;
 use throng::clip::Clip;
 use throng::gpu::Gpu;
 use throng::mesh::Mesh;
 use throng::render::decode;
+use throng::source::Model;
+use throng::source::timeline::Wanted;
 use throng::vat::FrameBlend;
 use throng::vat::playback::{Frames, clip_frames, encode_cursor, encode_frames, encode_speed};
 
 use super::{SCHEMA_VERSION, print};
 use crate::cli::{Device, MeshFormat, Sample};
 use crate::failure::Failure;
-use crate::open;
+use crate::open::{self, Input};
 
 #[derive(Serialize)]
-struct Printed<'a> {
+struct Printed<'a, T: Serialize> {
     schema_version: u32,
     clip: &'a str,
     frame: f64,
     time_seconds: f64,
     vertex_count: usize,
-    positions: Vec<f32>,
-    normals: Vec<f32>,
+    positions: Vec<T>,
+    normals: Vec<T>,
 }
 
 /// A moment of a clip.
@@ -36,29 +39,86 @@ struct Moment {
 }
 
 pub(crate) fn run(arguments: &Sample) -> Result<(), Failure> {
-    let asset = open::asset(&arguments.path, &arguments.reading.options())?;
+    let options = arguments.reading.options();
+    let asset = match open::input(&arguments.path, &options)? {
+        Input::Model(model) => return of_model(&model, arguments),
+        Input::Asset(asset) => *asset,
+        Input::Source(source) => bake::encode(&source, &bake::Settings::default())?.0,
+    };
     let clip = open::clip(&asset.clips, arguments.clip.as_deref())?;
     let moment = moment(clip, arguments)?;
     let pose = pose(&asset, moment.frames, arguments.blend, arguments.device)?;
     let text = match arguments.format {
-        MeshFormat::Json => {
-            let mut text = serde_json::to_string(&Printed {
-                schema_version: SCHEMA_VERSION,
-                clip: &clip.name,
-                frame: moment.frame,
-                time_seconds: moment.seconds,
-                vertex_count: pose.positions.len(),
-                positions: flat(&pose.positions),
-                normals: flat(&pose.normals),
-            })
-            .unwrap_or_default();
-            text.push('\n');
-            text
-        }
+        MeshFormat::Json => json(&Printed {
+            schema_version: SCHEMA_VERSION,
+            clip: &clip.name,
+            frame: moment.frame,
+            time_seconds: moment.seconds,
+            vertex_count: pose.positions.len(),
+            positions: flat(&pose.positions),
+            normals: flat(&pose.normals),
+        }),
         MeshFormat::Obj => obj(&asset.mesh, &pose),
         MeshFormat::Ply => ply(&asset.mesh, &pose),
     };
     print(text.as_bytes())
+}
+
+/// A model that was not baked is evaluated by itself, in f64 and in its file's order of vertices.
+fn of_model(model: &Model, arguments: &Sample) -> Result<(), Failure> {
+    if arguments.device == Device::Gpu {
+        let text = "a model that was not baked is evaluated on the CPU: bake it, or leave --device out";
+        return Err(Failure::Usage(text.to_owned()));
+    }
+    let wanted = Wanted { fps: arguments.reading.fps, ..Wanted::default() };
+    let cut = open::clips_of_model(model, &wanted)?;
+    let clips: Vec<Clip> = cut.iter().map(|(clip, _)| clip.clone()).collect();
+    let index = match &arguments.clip {
+        None => 0,
+        Some(_) => {
+            let clip = open::clip(&clips, arguments.clip.as_deref())?;
+            clips.iter().position(|other| std::ptr::eq(other, clip)).unwrap_or(0)
+        }
+    };
+    let (clip, cut) = &cut[index];
+    let (frame, seconds) = match arguments.frame {
+        Some(_) => {
+            let frame = moment(clip, arguments)?.frame;
+            (frame, cut.start_seconds + clip.frame_seconds(frame))
+        }
+        None => {
+            let seconds = arguments.time.unwrap_or(0.0);
+            ((seconds - cut.start_seconds) * clip.fps, seconds)
+        }
+    };
+    let evaluated = model.rig.evaluate((!model.rig.clips.is_empty()).then_some(index), seconds);
+    let flat = |vectors: &[DVec3]| vectors.iter().flat_map(|vector| vector.to_array()).collect();
+    let text = match arguments.format {
+        MeshFormat::Json => json(&Printed {
+            schema_version: SCHEMA_VERSION,
+            clip: &clip.name,
+            frame,
+            time_seconds: seconds,
+            vertex_count: evaluated.positions.len(),
+            positions: flat(&evaluated.positions),
+            normals: flat(&evaluated.normals),
+        }),
+        MeshFormat::Obj | MeshFormat::Ply => {
+            let single = |vectors: &[DVec3]| vectors.iter().map(|vector| vector.as_vec3()).collect();
+            let pose = Pose { positions: single(&evaluated.positions), normals: single(&evaluated.normals) };
+            let has_uvs = model.surfaces.iter().any(|surface| surface.has_uvs);
+            let uvs = has_uvs.then(|| model.uvs.clone());
+            let mesh = Mesh { uvs, indices: model.indices.clone(), ..Mesh::default() };
+            if arguments.format == MeshFormat::Obj { obj(&mesh, &pose) } else { ply(&mesh, &pose) }
+        }
+    };
+    print(text.as_bytes())
+}
+
+fn json(printed: &impl Serialize) -> String {
+    let mut text = serde_json::to_string(printed).unwrap_or_default();
+    text.push('\n');
+    text
 }
 
 fn moment(clip: &Clip, arguments: &Sample) -> Result<Moment, Failure> {

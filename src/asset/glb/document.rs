@@ -113,6 +113,8 @@ pub(super) struct Attributes {
     pub(super) position: u32,
     #[serde(rename = "NORMAL")]
     pub(super) normal: u32,
+    #[serde(rename = "TANGENT", default, skip_serializing_if = "Option::is_none")]
+    pub(super) tangent: Option<u32>,
     #[serde(rename = "TEXCOORD_0", default, skip_serializing_if = "Option::is_none")]
     pub(super) texcoord: Option<u32>,
     #[serde(rename = "_ELEMENT")]
@@ -126,6 +128,12 @@ pub(super) struct Material {
     pub(super) name: String,
     #[serde(default)]
     pub(super) pbr_metallic_roughness: Pbr,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(super) normal_texture: Option<NormalTexture>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(super) emissive_texture: Option<TextureInfo>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(super) emissive_factor: Option<[f32; 3]>,
     #[serde(default)]
     pub(super) double_sided: bool,
 }
@@ -138,6 +146,8 @@ pub(super) struct Pbr {
     pub(super) base_color_texture: Option<TextureInfo>,
     pub(super) metallic_factor: f32,
     pub(super) roughness_factor: f32,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) metallic_roughness_texture: Option<TextureInfo>,
 }
 
 impl Default for Pbr {
@@ -148,6 +158,7 @@ impl Default for Pbr {
             base_color_texture: None,
             metallic_factor: 1.0,
             roughness_factor: 1.0,
+            metallic_roughness_texture: None,
         }
     }
 }
@@ -159,6 +170,18 @@ pub(super) struct TextureInfo {
     /// Absent for the first set of coordinates.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(super) tex_coord: Option<u32>,
+}
+
+#[derive(Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub(super) struct NormalTexture {
+    pub(super) index: u32,
+    /// Absent for the first set of coordinates.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(super) tex_coord: Option<u32>,
+    /// Absent for 1.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(super) scale: Option<f32>,
 }
 
 #[derive(Serialize, Deserialize)]
@@ -249,6 +272,8 @@ pub(super) struct Animation {
     pub(super) bounds: Bounds,
     pub(super) clips: Vec<Clip>,
     pub(super) producer: String,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(super) source_key: Option<String>,
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub(super) assumptions: Vec<String>,
     #[serde(default, skip_serializing_if = "Vec::is_empty")]

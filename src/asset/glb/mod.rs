@@ -12,6 +12,7 @@ use crate::output;
 
 mod container;
 mod document;
+mod materials;
 mod read;
 mod write;
 

@@ -12,7 +12,7 @@ use super::document::{
 use crate::asset::{Animation, Asset, Error, MAX_ELEMENTS, Parts, ktx2};
 use crate::bounds::Bounds;
 use crate::clip::Clip;
-use crate::material::{Image, Material};
+use crate::material::Image;
 use crate::mesh::{Mesh, Primitive};
 use crate::vat::TexelFormat;
 use crate::vat::encoding::Remap;
@@ -49,8 +49,8 @@ pub fn decode(bytes: &Bytes, path: &Path) -> Result<Asset, Error> {
     .asset()
 }
 
-struct Reader<'a> {
-    document: Document,
+pub(super) struct Reader<'a> {
+    pub(super) document: Document,
     binary: Bytes,
     path: &'a Path,
 }
@@ -101,6 +101,7 @@ impl Reader<'_> {
             clip_bounds: animation.clips.iter().map(|clip| (&clip.bounds).into()).collect(),
             animation: self.animation()?,
             producer: animation.producer.clone(),
+            source_key: animation.source_key.clone(),
             assumptions: animation.assumptions.clone(),
             warnings: animation.warnings.clone(),
         };
@@ -111,14 +112,20 @@ impl Reader<'_> {
         Ok(asset)
     }
 
-    fn check(&self, pointer: &str, holds: bool, found: &dyn Debug, expected: &str) -> Result<(), Error> {
+    pub(super) fn check(
+        &self,
+        pointer: &str,
+        holds: bool,
+        found: &dyn Debug,
+        expected: &str,
+    ) -> Result<(), Error> {
         if holds {
             return Ok(());
         }
         Err(self.refusal(pointer, found, expected))
     }
 
-    fn refusal(&self, pointer: &str, found: &dyn Debug, expected: &str) -> Error {
+    pub(super) fn refusal(&self, pointer: &str, found: &dyn Debug, expected: &str) -> Error {
         Error::Value {
             pointer: pointer.to_owned(),
             found: format!("{found:?}"),
@@ -180,6 +187,7 @@ impl Reader<'_> {
             &format!("one of {component_types:?}"),
         )?;
         let components = match kind {
+            "VEC4" => 4,
             "VEC3" => 3,
             "VEC2" => 2,
             _ => 1,
@@ -227,6 +235,13 @@ impl Reader<'_> {
         let mut mesh = Mesh {
             positions: self.vectors(attributes.position, "POSITION")?,
             normals: self.vectors(attributes.normal, "NORMAL")?,
+            tangents: match attributes.tangent {
+                None => None,
+                Some(index) => {
+                    let floats = self.floats(index, "TANGENT", "VEC4")?;
+                    Some(floats.as_chunks().0.iter().map(|xyzw| Vec4::from_array(*xyzw)).collect())
+                }
+            },
             uvs: match attributes.texcoord {
                 None => None,
                 Some(index) => {
@@ -273,34 +288,6 @@ impl Reader<'_> {
                 .push(Primitive { indices: start as u32..end as u32, material: primitive.material });
         }
         Ok(mesh)
-    }
-
-    fn materials(&self) -> Result<Vec<Material>, Error> {
-        let mut materials = Vec::new();
-        for (index, material) in self.document.materials.iter().enumerate() {
-            let pbr = &material.pbr_metallic_roughness;
-            let mut base_color_image = None;
-            if let Some(info) = &pbr.base_color_texture {
-                let textures = &self.document.textures;
-                let at = format!("/materials/{index}/pbrMetallicRoughness/baseColorTexture");
-                let expected = format!("below {}, the number of textures", textures.len());
-                let texture = textures
-                    .get(info.index as usize)
-                    .ok_or_else(|| self.refusal(&format!("{at}/index"), &info.index, &expected))?;
-                let set = info.tex_coord.unwrap_or(0);
-                self.check(&format!("{at}/texCoord"), set == 0, &set, "0")?;
-                base_color_image = Some(texture.source);
-            }
-            materials.push(Material {
-                name: material.name.clone(),
-                base_color: Vec4::from_array(pbr.base_color_factor),
-                base_color_image,
-                metallic: pbr.metallic_factor,
-                roughness: pbr.roughness_factor,
-                double_sided: material.double_sided,
-            });
-        }
-        Ok(materials)
     }
 
     fn images(&self) -> Result<Vec<Image>, Error> {

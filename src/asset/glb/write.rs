@@ -1,9 +1,10 @@
 use super::container::pack;
 use super::document::{
     ARRAY_BUFFER, Accessor, Animation, AssetInfo, Attributes, Blob, Buffer, BufferView, Clip, Document,
-    ELEMENT_ARRAY_BUFFER, EXTENSION, Extensions, FLOAT, Grid, Image, Material, Mesh, Node, Pbr, Primitive,
-    Range, Sampler, Scene, Texture, TextureInfo, UNSIGNED_INT, UNSIGNED_SHORT, VERSION,
+    ELEMENT_ARRAY_BUFFER, EXTENSION, Extensions, FLOAT, Grid, Image, Mesh, Node, Primitive, Range, Sampler,
+    Scene, Texture, UNSIGNED_INT, UNSIGNED_SHORT, VERSION,
 };
+use super::materials;
 use crate::asset::ktx2::{self, ALIGNMENT};
 use crate::asset::{Asset, Compression};
 
@@ -64,7 +65,7 @@ pub fn encode(asset: &Asset, compression: Compression) -> Vec<u8> {
         scenes: vec![Scene { nodes: vec![0] }],
         nodes: vec![Node { name: asset.name.clone(), mesh: Some(0) }],
         meshes,
-        materials: asset.materials.iter().map(material).collect(),
+        materials: asset.materials.iter().map(materials::encode).collect(),
         textures: (0..images.len()).map(|image| Texture { sampler: Some(0), source: index(image) }).collect(),
         // Linear, with mipmaps: what base colours want.
         samplers: if images.is_empty() {
@@ -102,12 +103,16 @@ fn mesh(asset: &Asset, binary: &mut Binary, accessors: &mut Vec<Accessor>) -> Me
     let elements: Vec<f32> = mesh.elements.iter().map(|element| *element as f32).collect();
     let position = push(binary, bytemuck::cast_slice(&mesh.positions), FLOAT, vertices, "VEC3", ARRAY_BUFFER);
     let normal = push(binary, bytemuck::cast_slice(&mesh.normals), FLOAT, vertices, "VEC3", ARRAY_BUFFER);
+    let tangent = mesh
+        .tangents
+        .as_ref()
+        .map(|tangents| push(binary, bytemuck::cast_slice(tangents), FLOAT, vertices, "VEC4", ARRAY_BUFFER));
     let texcoord = mesh
         .uvs
         .as_ref()
         .map(|uvs| push(binary, bytemuck::cast_slice(uvs), FLOAT, vertices, "VEC2", ARRAY_BUFFER));
     let element = push(binary, bytemuck::cast_slice(&elements), FLOAT, vertices, "SCALAR", ARRAY_BUFFER);
-    let attributes = Attributes { position, normal, texcoord, element };
+    let attributes = Attributes { position, normal, tangent, texcoord, element };
     // 65535 itself is kept free: it restarts strips in some readers.
     let short = vertices < 65_535;
     let primitives = mesh
@@ -131,20 +136,6 @@ fn mesh(asset: &Asset, binary: &mut Binary, accessors: &mut Vec<Accessor>) -> Me
     accessors[position as usize].min = bounds.min.to_array().to_vec();
     accessors[position as usize].max = bounds.max.to_array().to_vec();
     Mesh { name: asset.name.clone(), primitives }
-}
-
-fn material(material: &crate::material::Material) -> Material {
-    Material {
-        name: material.name.clone(),
-        pbr_metallic_roughness: Pbr {
-            base_color_factor: material.base_color.to_array(),
-            // Textures stand in the order of images, one for each.
-            base_color_texture: material.base_color_image.map(|index| TextureInfo { index, tex_coord: None }),
-            metallic_factor: material.metallic,
-            roughness_factor: material.roughness,
-        },
-        double_sided: material.double_sided,
-    }
 }
 
 fn animation(asset: &Asset, compression: Compression, binary: &mut Binary) -> Animation {
@@ -187,6 +178,7 @@ fn animation(asset: &Asset, compression: Compression, binary: &mut Binary) -> An
             })
             .collect(),
         producer: asset.producer.clone(),
+        source_key: asset.source_key.clone(),
         assumptions: asset.assumptions.clone(),
         warnings: asset.warnings.clone(),
     }

@@ -178,6 +178,7 @@ pub(super) fn load(path: &Path, options: &Options) -> Result<Asset, Error> {
             normal_texels,
         },
         producer: producer(&file.generator),
+        source_key: None,
         assumptions: parts.assumptions,
         warnings: parts.warnings,
     };

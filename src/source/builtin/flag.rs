@@ -38,7 +38,11 @@ pub(super) fn flag(fps: f64) -> Source {
         .map(|frame| {
             let mut positions = recording.at(frame as f32 / frame_count as f32 * SECONDS);
             positions.extend_from_slice(&mesh.positions[COLUMNS * ROWS..]);
-            VertexFrame { normals: mesh.angle_weighted_normals(&positions), positions }
+            VertexFrame {
+                normals: mesh.angle_weighted_normals(&positions),
+                positions,
+                ..VertexFrame::default()
+            }
         })
         .collect();
     Source {
@@ -53,6 +57,7 @@ pub(super) fn flag(fps: f64) -> Source {
             motion: Motion::Vertices(frames),
         }],
         producer: concat!("throng ", env!("CARGO_PKG_VERSION"), " builtin:flag").to_owned(),
+        ..Source::default()
     }
 }
 
@@ -243,7 +248,7 @@ mod tests {
     #[test]
     fn threads_hardly_stretch_and_the_cloth_stays_at_the_pole() {
         let source = flag(30.0);
-        let Motion::Vertices(frames) = &source.clips[0].motion;
+        let Motion::Vertices(frames) = &source.clips[0].motion else { panic!() };
         let rest = [LENGTH / (COLUMNS - 1) as f32, HEIGHT / (ROWS - 1) as f32];
         let mut worst = 0.0_f32;
         for VertexFrame { positions, .. } in frames {
@@ -270,7 +275,7 @@ mod tests {
     #[test]
     fn loop_has_no_seam() {
         let source = flag(30.0);
-        let Motion::Vertices(frames) = &source.clips[0].motion;
+        let Motion::Vertices(frames) = &source.clips[0].motion else { panic!() };
         assert_eq!(frames.len(), 120);
         let step = |a: usize, b: usize, c: usize| {
             let frame = |index: usize| &frames[index % frames.len()].positions;
@@ -298,7 +303,10 @@ mod tests {
     #[test]
     fn another_rate_samples_the_same_flight() {
         let (slow, fast) = (flag(15.0), flag(30.0));
-        let (Motion::Vertices(slow), Motion::Vertices(fast)) = (&slow.clips[0].motion, &fast.clips[0].motion);
+        let (Motion::Vertices(slow), Motion::Vertices(fast)) = (&slow.clips[0].motion, &fast.clips[0].motion)
+        else {
+            panic!()
+        };
         assert_eq!(slow.len() * 2, fast.len());
         assert!(slow.iter().enumerate().all(|(index, frame)| *frame == fast[2 * index]));
     }

@@ -1,0 +1,112 @@
+//! The second look: every frame into its texels.
+
+use glam::Vec3;
+use rayon::prelude::*;
+
+use super::{FrameOf, Settings};
+use crate::source::{Sampler, Scratch, VertexFrame};
+use crate::vat::encoding::{Remap, encode_positions};
+use crate::vat::grid::Grid;
+use crate::vat::normals::encode_normals;
+use crate::vat::{PositionSpace, Texels};
+
+/// What to pack.
+pub(super) struct Packing<'a> {
+    pub(super) sampler: &'a Sampler<'a>,
+    pub(super) frames: &'a [FrameOf],
+    /// Frames that the survey kept.
+    pub(super) kept: Option<&'a [VertexFrame]>,
+    /// Element of each column.
+    pub(super) columns: &'a [u32],
+    /// Rest position of each element.
+    pub(super) rest: &'a [Vec3],
+    pub(super) grid: Grid,
+    pub(super) remap: Remap,
+    pub(super) settings: &'a Settings,
+}
+
+/// Buffers of one thread.
+#[derive(Default)]
+struct Room {
+    scratch: Scratch,
+    frame: VertexFrame,
+    positions: Vec<Vec3>,
+    normals: Vec<Vec3>,
+    texels: Vec<u8>,
+}
+
+impl Packing<'_> {
+    /// Positions, and normals where they are stored.
+    pub(super) fn texels(&self) -> (Texels, Option<Texels>) {
+        let size = self.grid.size().unwrap_or_default();
+        let position_format = self.settings.encoding.texel_format();
+        let normal_format = self.settings.normals.texel_format();
+        let texel_count = size.x as usize * size.y as usize;
+        let normal_bytes = normal_format.map_or(0, |format| format.bytes() as usize);
+        let mut positions = vec![0; texel_count * position_format.bytes() as usize];
+        let mut normals = vec![0; texel_count * normal_bytes];
+        // The rows of a frame hold the frames of other bands too: one thread does all of them.
+        let rows = (size.x * self.grid.rows_per_frame) as usize;
+        let position_rows = positions.par_chunks_mut(rows * position_format.bytes() as usize);
+        if normal_bytes == 0 {
+            position_rows
+                .enumerate()
+                .for_each_init(Room::default, |room, (row, bytes)| self.rows(row, bytes, &mut [], room));
+        } else {
+            let normal_rows = normals.par_chunks_mut(rows * normal_bytes);
+            position_rows.zip(normal_rows).enumerate().for_each_init(
+                Room::default,
+                |room, (row, (positions, normals))| {
+                    self.rows(row, positions, normals, room);
+                },
+            );
+        }
+        let texels = |format, data| Texels::new(format, size, data).expect("as many bytes as the size says");
+        (texels(position_format, positions), normal_format.map(|format| texels(format, normals)))
+    }
+
+    /// Every band's frame of the `row`-th run of rows.
+    fn rows(&self, row: usize, positions: &mut [u8], normals: &mut [u8], room: &mut Room) {
+        let per_band = self.grid.frames_per_band as usize;
+        for (band, number) in (row..self.frames.len()).step_by(per_band).enumerate() {
+            let of = self.frames[number];
+            let frame = match self.kept {
+                Some(kept) => &kept[number],
+                None => {
+                    self.sampler.frame(of.clip, f64::from(of.frame), &mut room.scratch, &mut room.frame);
+                    &room.frame
+                }
+            };
+            room.positions.clear();
+            let stored = |element: &u32| {
+                let element = *element as usize;
+                match self.settings.space {
+                    PositionSpace::Absolute => frame.positions[element],
+                    PositionSpace::Offset => frame.positions[element] - self.rest[element],
+                }
+            };
+            room.positions.extend(self.columns.iter().map(stored));
+            room.texels.clear();
+            encode_positions(&room.positions, self.settings.encoding, self.remap, &mut room.texels);
+            self.place(band, &room.texels, positions);
+            if !normals.is_empty() {
+                room.normals.clear();
+                room.normals.extend(self.columns.iter().map(|element| frame.normals[*element as usize]));
+                room.texels.clear();
+                encode_normals(&room.normals, self.settings.normals, &mut room.texels);
+                self.place(band, &room.texels, normals);
+            }
+        }
+    }
+
+    /// Puts the texels of one frame into its rows.
+    fn place(&self, band: usize, texels: &[u8], rows: &mut [u8]) {
+        let columns = self.grid.columns as usize;
+        let texel_bytes = texels.len() / self.columns.len();
+        let width = self.grid.size().unwrap_or_default().x as usize;
+        for (row, line) in texels.chunks(columns * texel_bytes).enumerate() {
+            let start = (row * width + band * columns) * texel_bytes;
+            rows[start..start + line.len()].copy_from_slice(line);
+        }
+    }
+}
