@@ -47,7 +47,9 @@ fn decode_soft(@builtin(global_invocation_id) id: vec3u, @builtin(num_workgroups
     let stored = soft_blended(position_texture, soft.grid, ENCODING, soft.remap, vertex.element, moment, FRAME_BLEND);
     var normal = vertex.normal;
     if NORMALS == NORMALS_TEXTURE8 || NORMALS == NORMALS_TEXTURE16 {
-        normal = blended_normal(normal_texture, soft.grid, NORMALS, vertex.element, moment, FRAME_BLEND);
+        normal = blended_normal(normal_texture, soft.grid, NORMALS, ENCODING, vertex.element, moment, FRAME_BLEND);
+    } else if NORMALS == NORMALS_ALPHA {
+        normal = blended_normal(position_texture, soft.grid, NORMALS, ENCODING, vertex.element, moment, FRAME_BLEND);
     }
     decoded[index] = DecodedVertex(soft_position(vertex.position, stored, POSITION_SPACE), 0u, normal, 0u);
 }

@@ -75,7 +75,10 @@ fn instance_frames(instance: Instance) -> Frames {
 
 fn moving_normal(vertex: Vertex, frames: Frames) -> vec3f {
     if NORMALS == NORMALS_TEXTURE8 || NORMALS == NORMALS_TEXTURE16 {
-        return blended_normal(normal_texture, soft.grid, NORMALS, vertex.element, frames, FRAME_BLEND);
+        return blended_normal(normal_texture, soft.grid, NORMALS, ENCODING, vertex.element, frames, FRAME_BLEND);
+    }
+    if NORMALS == NORMALS_ALPHA {
+        return blended_normal(position_texture, soft.grid, NORMALS, ENCODING, vertex.element, frames, FRAME_BLEND);
     }
     return vertex.normal;
 }

@@ -5,6 +5,8 @@ const ENCODING_UNORM16: u32 = 1u;
 const ENCODING_FLOAT16: u32 = 2u;
 const ENCODING_FLOAT16_BOUNDED: u32 = 3u;
 const ENCODING_FLOAT32: u32 = 4u;
+const ENCODING_SPLIT256: u32 = 5u;
+const ENCODING_SPLIT255: u32 = 6u;
 
 struct Remap {
     lo: vec3f,
@@ -14,7 +16,7 @@ struct Remap {
 }
 
 fn decode_texel(texel: vec4u, encoding: u32) -> vec4f {
-    if encoding == ENCODING_UNORM8 {
+    if encoding == ENCODING_UNORM8 || encoding == ENCODING_SPLIT256 || encoding == ENCODING_SPLIT255 {
         return vec4f(texel) / 255.0;
     }
     if encoding == ENCODING_UNORM16 {
@@ -35,4 +37,12 @@ fn decode_position(texel: vec4u, encoding: u32, remap: Remap) -> vec3f {
         return remap.lo + value * (remap.hi - remap.lo);
     }
     return value;
+}
+
+fn decode_split(high: vec4u, low: vec4u, encoding: u32, remap: Remap) -> vec3f {
+    var value = vec3f(high.xyz * 255u + low.xyz) / 65025.0;
+    if encoding == ENCODING_SPLIT256 {
+        value = vec3f(high.xyz * 256u + low.xyz) / 65535.0;
+    }
+    return remap.lo + value * (remap.hi - remap.lo);
 }

@@ -7,7 +7,13 @@ const POSITION_SPACE_ABSOLUTE: u32 = 0u;
 const POSITION_SPACE_OFFSET: u32 = 1u;
 
 fn soft_stored(position: texture_2d<u32>, grid: Grid, encoding: u32, remap: Remap, element: u32, frame: u32) -> vec3f {
-    return decode_position(textureLoad(position, texel_address(grid, element, frame), 0), encoding, remap);
+    let at = texel_address(grid, element, frame);
+    if encoding == ENCODING_SPLIT256 || encoding == ENCODING_SPLIT255 {
+        let high = textureLoad(position, vec2u(at.x * 2u, at.y), 0);
+        let low = textureLoad(position, vec2u(at.x * 2u + 1u, at.y), 0);
+        return decode_split(high, low, encoding, remap);
+    }
+    return decode_position(textureLoad(position, at, 0), encoding, remap);
 }
 
 fn soft_blended(

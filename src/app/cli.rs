@@ -106,6 +106,49 @@ pub(crate) struct Import {
     pub(crate) compression: CompressionName,
 }
 
+/// An encoding as it is named on the command line.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Stored {
+    Plain(Encoding),
+    /// One texel of 8 bytes holds position and normal: unorm16 with normals in the alpha.
+    Packed16,
+}
+
+impl Stored {
+    const ALL: &'static [Self] = &[
+        Self::Plain(Encoding::Unorm8),
+        Self::Plain(Encoding::Unorm16),
+        Self::Packed16,
+        Self::Plain(Encoding::Split256),
+        Self::Plain(Encoding::Split255),
+        Self::Plain(Encoding::Float16),
+        Self::Plain(Encoding::Float16Bounded),
+        Self::Plain(Encoding::Float32),
+    ];
+
+    pub(crate) fn name(self) -> &'static str {
+        match self {
+            Self::Plain(encoding) => encoding.name(),
+            Self::Packed16 => "packed16",
+        }
+    }
+
+    pub(crate) fn encoding(self) -> Encoding {
+        match self {
+            Self::Plain(encoding) => encoding,
+            Self::Packed16 => Encoding::Unorm16,
+        }
+    }
+
+    /// Where normals are stored when nothing else is said.
+    pub(crate) fn normals(self) -> Normals {
+        match self {
+            Self::Plain(_) => Normals::Texture16,
+            Self::Packed16 => Normals::Alpha,
+        }
+    }
+}
+
 /// When a clip's frames are, and what happens at its end.
 #[derive(Args, Clone, Debug)]
 pub(crate) struct Timing {
@@ -149,11 +192,11 @@ pub(crate) struct Bake {
     #[command(flatten)]
     pub(crate) timing: Timing,
     /// How positions are stored
-    #[arg(long, default_value = "unorm16", value_parser = parser::<Encoding>(Encoding::ALL, Encoding::name))]
-    pub(crate) encoding: Encoding,
-    /// Where normals come from
-    #[arg(long, default_value = "texture16", value_parser = parser::<Normals>(Normals::ALL, Normals::name))]
-    pub(crate) normals: Normals,
+    #[arg(long, default_value = "unorm16", value_parser = parser::<Stored>(Stored::ALL, Stored::name))]
+    pub(crate) encoding: Stored,
+    /// Where normals come from; default texture16, or alpha with packed16
+    #[arg(long, value_parser = parser::<Normals>(Normals::ALL, Normals::name))]
+    pub(crate) normals: Option<Normals>,
     /// What positions are measured from
     #[arg(long, default_value = "absolute", value_parser = parser::<PositionSpace>(PositionSpace::ALL, PositionSpace::name))]
     pub(crate) space: PositionSpace,

@@ -11,7 +11,7 @@ pub(crate) enum Failure {
     Usage(String),
     /// Some of many failed; all of them were said.
     #[error("{failed} of {of} failed")]
-    Batch { failed: usize, of: usize, first: Box<Failure> },
+    Batch { failed: usize, of: usize, first: Box<Self> },
     /// An input cannot be used.
     #[error(transparent)]
     Import(#[from] import::Error),

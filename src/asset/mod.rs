@@ -290,7 +290,7 @@ fn check_animation(animation: &Animation) -> Result<(), Invalid> {
     let size = grid.size();
     value(
         "texture grid",
-        size == Some(animation.positions.size()),
+        size.map(|size| animation.encoding.texture_size(size)) == Some(animation.positions.size()),
         grid,
         "a grid that fills the position texture",
     )?;

@@ -27,14 +27,19 @@ impl Asset {
     pub fn pose(&self, frames: Frames, blend: FrameBlend) -> Pose {
         let positions = self.positions(frames, blend);
         let animation = &self.animation;
-        let normals = match (animation.normals, &animation.normal_texels) {
+        let texels = match animation.normals {
+            Normals::Alpha => Some(&animation.positions),
+            _ => animation.normal_texels.as_ref(),
+        };
+        let normals = match (animation.normals, texels) {
             (Normals::Flat, _) => self.mesh.angle_weighted_normals(&positions),
-            (kind, Some(texels)) => self
-                .mesh
-                .elements
-                .iter()
-                .map(|element| blended_normal(texels, animation.grid, kind, *element, frames, blend))
-                .collect(),
+            (kind, Some(texels)) => {
+                let normal = |element: &u32| {
+                    let encoding = animation.encoding;
+                    blended_normal(texels, animation.grid, kind, encoding, *element, frames, blend)
+                };
+                self.mesh.elements.iter().map(normal).collect()
+            }
             (_, None) => self.mesh.normals.clone(),
         };
         Pose { positions, normals }

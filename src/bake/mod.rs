@@ -141,7 +141,8 @@ pub fn encode(source: &Source, settings: &Settings) -> Result<(Asset, Vec<u32>),
         return Err(Error::Empty("frames below 2^28"));
     };
     // Sizes that cannot be are refused before anything is sampled.
-    Grid::new(1, frame_count, settings.max_texture_size)?;
+    let max_size = settings.encoding.max_grid_size(settings.max_texture_size);
+    Grid::new(1, frame_count, max_size)?;
     let sampler = Sampler::new(source);
     let rest = rest_positions(source, elements);
     let offset = (settings.space == PositionSpace::Offset).then_some(&rest[..]);
@@ -149,7 +150,7 @@ pub fn encode(source: &Source, settings: &Settings) -> Result<(Asset, Vec<u32>),
     let ordered = ordered(&source.mesh, &survey.fingerprints);
     let remap = if settings.encoding.is_bounded() { Remap::spanning(survey.bounds) } else { Remap::METRES };
     let element_count = u32::try_from(ordered.columns.len()).unwrap_or(u32::MAX);
-    let grid = Grid::new(element_count, frame_count, settings.max_texture_size)?;
+    let grid = Grid::new(element_count, frame_count, max_size)?;
     let packing = Packing {
         sampler: &sampler,
         frames: &frames,

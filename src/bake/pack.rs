@@ -7,8 +7,8 @@ use super::{FrameOf, Settings};
 use crate::source::{Sampler, Scratch, VertexFrame};
 use crate::vat::encoding::{Remap, encode_positions};
 use crate::vat::grid::Grid;
-use crate::vat::normals::encode_normals;
-use crate::vat::{PositionSpace, Texels};
+use crate::vat::normals::{encode_alpha, encode_normals};
+use crate::vat::{Normals, PositionSpace, Texels};
 
 /// What to pack.
 pub(super) struct Packing<'a> {
@@ -32,6 +32,7 @@ struct Room {
     frame: VertexFrame,
     positions: Vec<Vec3>,
     normals: Vec<Vec3>,
+    alphas: Vec<u32>,
     texels: Vec<u8>,
 }
 
@@ -39,15 +40,15 @@ impl Packing<'_> {
     /// Positions, and normals where they are stored.
     pub(super) fn texels(&self) -> (Texels, Option<Texels>) {
         let size = self.grid.size().unwrap_or_default();
-        let position_format = self.settings.encoding.texel_format();
+        let encoding = self.settings.encoding;
         let normal_format = self.settings.normals.texel_format();
         let texel_count = size.x as usize * size.y as usize;
         let normal_bytes = normal_format.map_or(0, |format| format.bytes() as usize);
-        let mut positions = vec![0; texel_count * position_format.bytes() as usize];
+        let mut positions = vec![0; texel_count * encoding.element_bytes()];
         let mut normals = vec![0; texel_count * normal_bytes];
         // The rows of a frame hold the frames of other bands too: one thread does all of them.
         let rows = (size.x * self.grid.rows_per_frame) as usize;
-        let position_rows = positions.par_chunks_mut(rows * position_format.bytes() as usize);
+        let position_rows = positions.par_chunks_mut(rows * encoding.element_bytes());
         if normal_bytes == 0 {
             position_rows
                 .enumerate()
@@ -61,8 +62,12 @@ impl Packing<'_> {
                 },
             );
         }
-        let texels = |format, data| Texels::new(format, size, data).expect("as many bytes as the size says");
-        (texels(position_format, positions), normal_format.map(|format| texels(format, normals)))
+        let texels =
+            |format, size, data| Texels::new(format, size, data).expect("as many bytes as the size says");
+        (
+            texels(encoding.texel_format(), encoding.texture_size(size), positions),
+            normal_format.map(|format| texels(format, size, normals)),
+        )
     }
 
     /// Every band's frame of the `row`-th run of rows.
@@ -86,12 +91,21 @@ impl Packing<'_> {
                 }
             };
             room.positions.extend(self.columns.iter().map(stored));
+            room.normals.clear();
+            if self.settings.normals.is_stored() {
+                room.normals.extend(self.columns.iter().map(|element| frame.normals[*element as usize]));
+            }
+            let encoding = self.settings.encoding;
+            let in_alpha = self.settings.normals == Normals::Alpha;
+            room.alphas.clear();
+            if in_alpha {
+                room.alphas.extend(room.normals.iter().map(|normal| encode_alpha(*normal, encoding)));
+            }
+            let alphas = in_alpha.then_some(&room.alphas[..]);
             room.texels.clear();
-            encode_positions(&room.positions, self.settings.encoding, self.remap, &mut room.texels);
+            encode_positions(&room.positions, alphas, encoding, self.remap, &mut room.texels);
             self.place(band, &room.texels, positions);
             if !normals.is_empty() {
-                room.normals.clear();
-                room.normals.extend(self.columns.iter().map(|element| frame.normals[*element as usize]));
                 room.texels.clear();
                 encode_normals(&room.normals, self.settings.normals, &mut room.texels);
                 self.place(band, &room.texels, normals);

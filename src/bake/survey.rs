@@ -90,7 +90,7 @@ pub(super) fn survey(
 
 impl Part {
     fn look(&mut self, number: usize, frame: &VertexFrame, rest: Option<&[Vec3]>, settings: &Settings) {
-        let normals = settings.normals.texel_format().is_some();
+        let normals = settings.normals.is_stored();
         let seed = mixed(number as u64 + 1);
         for (element, sum) in self.sums.iter_mut().enumerate() {
             let position = frame.positions[element];
@@ -132,7 +132,7 @@ fn check(
     settings: &Settings,
 ) -> Result<(), Error> {
     let mut streams = vec![("positions", &frame.positions, "finite numbers")];
-    if settings.normals.texel_format().is_some() {
+    if settings.normals.is_stored() {
         streams.push(("normals", &frame.normals, "a vector of unit length"));
     }
     let clip = || source.clips[of.clip].name.clone();

@@ -25,6 +25,8 @@ pub fn filterable_format(encoding: Encoding, features: wgpu::Features) -> Option
             with(wgpu::Features::TEXTURE_FORMAT_16BIT_NORM, wgpu::TextureFormat::Rgba16Unorm)
         }
         Encoding::Float16 | Encoding::Float16Bounded => Some(wgpu::TextureFormat::Rgba16Float),
+        // Filtering between high and low parts makes neither.
+        Encoding::Split256 | Encoding::Split255 => None,
         Encoding::Float32 => with(wgpu::Features::FLOAT32_FILTERABLE, wgpu::TextureFormat::Rgba32Float),
     }
 }

@@ -89,7 +89,7 @@ pub async fn pose(gpu: &Gpu, asset: &Asset, frames: Frames, blend: FrameBlend) -
     let positions: Vec<_> = vertices.iter().map(|vertex| vertex.position).collect();
     let normals = match animation.normals {
         Normals::Flat => mesh.angle_weighted_normals(&positions),
-        Normals::Rest | Normals::Texture8 | Normals::Texture16 => {
+        Normals::Rest | Normals::Texture8 | Normals::Texture16 | Normals::Alpha => {
             vertices.iter().map(|vertex| vertex.normal).collect()
         }
     };

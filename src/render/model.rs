@@ -69,27 +69,31 @@ pub(super) fn fitted(
     if animation.positions.size().max_element() <= limit {
         return Ok(std::borrow::Cow::Borrowed(animation));
     }
+    let encoding = animation.encoding;
+    let limit = encoding.max_grid_size(limit);
     let grid = Grid::new(animation.element_count, animation.grid.frame_count, limit)?;
     Ok(std::borrow::Cow::Owned(Animation {
-        positions: rearranged(&animation.positions, animation, grid),
-        normal_texels: animation.normal_texels.as_ref().map(|texels| rearranged(texels, animation, grid)),
+        positions: rearranged(&animation.positions, animation, grid, encoding.texels_per_element()),
+        normal_texels: animation.normal_texels.as_ref().map(|texels| rearranged(texels, animation, grid, 1)),
         grid,
         ..animation.clone()
     }))
 }
 
-fn rearranged(texels: &Texels, animation: &Animation, grid: Grid) -> Texels {
+fn rearranged(texels: &Texels, animation: &Animation, grid: Grid, texels_per_element: u32) -> Texels {
     let size = grid.size().unwrap_or_default();
-    let texel_bytes = texels.format().bytes() as usize;
+    let texel_bytes = (texels.format().bytes() * texels_per_element) as usize;
     let mut data = vec![0; size.x as usize * size.y as usize * texel_bytes];
     let at = |at: glam::UVec2, width: u32| (at.y as usize * width as usize + at.x as usize) * texel_bytes;
+    let width = texels.size().x / texels_per_element;
     for frame in 0..grid.frame_count {
         for element in 0..animation.element_count {
-            let from = at(texel_address(animation.grid, element, frame), texels.size().x);
+            let from = at(texel_address(animation.grid, element, frame), width);
             let to = at(texel_address(grid, element, frame), size.x);
             data[to..to + texel_bytes].copy_from_slice(&texels.data()[from..from + texel_bytes]);
         }
     }
+    let size = glam::UVec2::new(size.x * texels_per_element, size.y);
     Texels::new(texels.format(), size, data).expect("as many bytes as the size says")
 }
 

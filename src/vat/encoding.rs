@@ -6,15 +6,18 @@
 //! float16           R16 G16 B16 A16    value = half float, metres
 //! float16-bounded   R16 G16 B16 A16    value = lo + half float · (hi - lo)
 //! float32           R32 G32 B32 A32    value = single float, metres
+//! split256          R8 … A8, R8 … A8   value = lo + (256 high + low)/65535 · (hi - lo)
+//! split255          R8 … A8, R8 … A8   value = lo + (high/255 + low/65025) · (hi - lo)
 //! ```
 //!
-//! Alpha is written as 1 and not read. `hi` may be below `lo`: that axis is mirrored, as happens
+//! The two texels of a split value stand side by side, the high one first. Alpha holds a normal
+//! ([`super::normals`]), or is written as 1 and not read. `hi` may be below `lo`: that axis is mirrored, as happens
 //! when a foreign file's axis is turned round without touching its texels. An axis without range
 //! (`hi == lo`) decodes to `lo` whatever the texel.
 //!
 //! Twin: `shaders/vat/encoding.wgsl`.
 
-use glam::{UVec4, Vec3, Vec4};
+use glam::{UVec2, UVec4, Vec3, Vec4};
 use half::f16;
 
 use super::{Encoding, TexelFormat};
@@ -57,7 +60,7 @@ impl Remap {
 /// Channels of a texel as numbers: fixed point in 0..1, floats as they are.
 pub fn decode_texel(texel: UVec4, encoding: Encoding) -> Vec4 {
     match encoding {
-        Encoding::Unorm8 => texel.as_vec4() / 255.0,
+        Encoding::Unorm8 | Encoding::Split256 | Encoding::Split255 => texel.as_vec4() / 255.0,
         Encoding::Unorm16 => texel.as_vec4() / 65535.0,
         Encoding::Float16 | Encoding::Float16Bounded => {
             Vec4::from(texel.to_array().map(|bits| f16::from_bits((bits & 0xffff) as u16).to_f32()))
@@ -75,32 +78,117 @@ pub fn decode_position(texel: UVec4, encoding: Encoding, remap: Remap) -> Vec3 {
     value
 }
 
-/// Appends the texel of `value` to `bytes`, rounded to nearest; values outside the mapping are
+/// Position of two texels of 8 bits, metres.
+pub fn decode_split(high: UVec4, low: UVec4, encoding: Encoding, remap: Remap) -> Vec3 {
+    let (high, low) = (high.truncate(), low.truncate());
+    let value = if encoding == Encoding::Split256 {
+        (high * 256 + low).as_vec3() / 65535.0
+    } else {
+        (high * 255 + low).as_vec3() / 65025.0
+    };
+    remap.lo + value * (remap.hi - remap.lo)
+}
+
+/// Appends the texel or texels of `value` to `bytes`, rounded to nearest; values outside the mapping are
 /// clamped to it in the fixed-point encodings.
 pub fn encode_position(value: Vec3, encoding: Encoding, remap: Remap, bytes: &mut Vec<u8>) {
-    let value = if encoding.is_bounded() { encode_fraction(value, remap) } else { value };
-    let channels = value.extend(1.0).to_array();
-    for channel in channels {
+    encode_positions(&[value], None, encoding, remap, bytes);
+}
+
+/// Appends the texels of many values, with `alphas` in the alpha where they are given
+/// ([`super::normals::encode_alpha`]), else 1.
+///
+/// # Panics
+/// If there are fewer alphas than values.
+pub fn encode_positions(
+    values: &[Vec3],
+    alphas: Option<&[u32]>,
+    encoding: Encoding,
+    remap: Remap,
+    bytes: &mut Vec<u8>,
+) {
+    let start = bytes.len();
+    let size = encoding.element_bytes();
+    bytes.resize(start + values.len() * size, 0);
+    let elements = &mut bytes[start..];
+    let half = |value: f32| f16::from_f32(value).to_bits();
+    match encoding {
+        Encoding::Unorm8 => {
+            let fixed = Fixed::new(remap, 255);
+            for (texel, value) in elements.as_chunks_mut::<4>().0.iter_mut().zip(values) {
+                let [x, y, z] = fixed.encode(*value).map(|channel| channel as u8);
+                *texel = [x, y, z, u8::MAX];
+            }
+        }
+        Encoding::Unorm16 => {
+            let fixed = Fixed::new(remap, 65535);
+            for (texel, value) in elements.as_chunks_mut::<8>().0.iter_mut().zip(values) {
+                let [x, y, z] = fixed.encode(*value);
+                *texel =
+                    (u64::from(x) | u64::from(y) << 16 | u64::from(z) << 32 | 0xffff << 48).to_le_bytes();
+            }
+        }
+        Encoding::Float16 | Encoding::Float16Bounded => {
+            for (texel, value) in elements.as_chunks_mut::<8>().0.iter_mut().zip(values) {
+                let value = if encoding.is_bounded() { encode_fraction(*value, remap) } else { *value };
+                let channels = value.extend(1.0).to_array().map(half);
+                *texel = bytemuck::cast(channels.map(u16::to_le_bytes));
+            }
+        }
+        Encoding::Float32 => {
+            for (texel, value) in elements.as_chunks_mut::<16>().0.iter_mut().zip(values) {
+                *texel = bytemuck::cast(value.extend(1.0).to_array().map(f32::to_le_bytes));
+            }
+        }
+        Encoding::Split256 | Encoding::Split255 => {
+            let (base, most) = if encoding == Encoding::Split256 { (256, 65535) } else { (255, 65025) };
+            let fixed = Fixed::new(remap, most);
+            for (texels, value) in elements.as_chunks_mut::<8>().0.iter_mut().zip(values) {
+                for (axis, whole) in fixed.encode(*value).into_iter().enumerate() {
+                    let high = (whole / base).min(255);
+                    (texels[axis], texels[axis + 4]) = (high as u8, (whole - high * base) as u8);
+                }
+                (texels[3], texels[7]) = (u8::MAX, u8::MAX);
+            }
+        }
+    }
+    let Some(alphas) = alphas else { return };
+    for (element, alpha) in bytes[start..].chunks_exact_mut(size).zip(alphas) {
+        let alpha = alpha.to_le_bytes();
         match encoding {
-            #[expect(clippy::cast_possible_truncation, reason = "0..=255 after the clamp")]
-            Encoding::Unorm8 => bytes.push((channel.clamp(0.0, 1.0) * 255.0).round() as u8),
-            #[expect(clippy::cast_possible_truncation, reason = "0..=65535 after the clamp")]
-            Encoding::Unorm16 => {
-                bytes.extend_from_slice(&((channel.clamp(0.0, 1.0) * 65535.0).round() as u16).to_le_bytes());
-            }
-            Encoding::Float16 | Encoding::Float16Bounded => {
-                bytes.extend_from_slice(&f16::from_f32(channel).to_le_bytes());
-            }
-            Encoding::Float32 => bytes.extend_from_slice(&channel.to_le_bytes()),
+            // Half of the bits in each texel.
+            Encoding::Split256 | Encoding::Split255 => (element[3], element[7]) = (alpha[0], alpha[1]),
+            _ => element[size * 3 / 4..].copy_from_slice(&alpha[..size / 4]),
         }
     }
 }
 
-/// Appends the texels of many values: the same bytes as [`encode_position`] for each.
-pub fn encode_positions(values: &[Vec3], encoding: Encoding, remap: Remap, bytes: &mut Vec<u8>) {
-    bytes.reserve(values.len() * encoding.texel_format().bytes() as usize);
-    for value in values {
-        encode_position(*value, encoding, remap, bytes);
+/// Fixed point across a mapping.
+struct Fixed {
+    lo: Vec3,
+    scale: Vec3,
+    most: f32,
+}
+
+impl Fixed {
+    /// 0 is `lo`, `most` is `hi`; an axis without range is 0.
+    fn new(remap: Remap, most: u16) -> Self {
+        let range = remap.hi - remap.lo;
+        let most = f32::from(most);
+        let scale = Vec3::select(range.cmpeq(Vec3::ZERO), Vec3::ZERO, Vec3::splat(most) / range);
+        Self { lo: remap.lo, scale, most }
+    }
+
+    /// Rounded to nearest.
+    #[inline(always)]
+    fn encode(&self, value: Vec3) -> [u32; 3] {
+        let whole = (value - self.lo) * self.scale + 0.5;
+        #[expect(
+            clippy::cast_possible_truncation,
+            clippy::cast_sign_loss,
+            reason = "0 to most after the clamp"
+        )]
+        whole.to_array().map(|channel| channel.clamp(0.0, self.most) as i32 as u32)
     }
 }
 
@@ -115,7 +203,7 @@ impl Encoding {
     /// Texels are fractions of a [`Remap`].
     pub fn is_bounded(self) -> bool {
         match self {
-            Self::Unorm8 | Self::Unorm16 | Self::Float16Bounded => true,
+            Self::Unorm8 | Self::Unorm16 | Self::Float16Bounded | Self::Split256 | Self::Split255 => true,
             Self::Float16 | Self::Float32 => false,
         }
     }
@@ -123,10 +211,33 @@ impl Encoding {
     /// Layout of a texel.
     pub fn texel_format(self) -> TexelFormat {
         match self {
-            Self::Unorm8 => TexelFormat::Rgba8,
+            Self::Unorm8 | Self::Split256 | Self::Split255 => TexelFormat::Rgba8,
             Self::Unorm16 | Self::Float16 | Self::Float16Bounded => TexelFormat::Rgba16,
             Self::Float32 => TexelFormat::Rgba32,
         }
+    }
+
+    /// Texels side by side that store one position.
+    pub fn texels_per_element(self) -> u32 {
+        match self {
+            Self::Split256 | Self::Split255 => 2,
+            _ => 1,
+        }
+    }
+
+    /// Bytes that store one position.
+    pub fn element_bytes(self) -> usize {
+        (self.texel_format().bytes() * self.texels_per_element()) as usize
+    }
+
+    /// Size of the texture for a grid of this size.
+    pub fn texture_size(self, grid: UVec2) -> UVec2 {
+        UVec2::new(grid.x.saturating_mul(self.texels_per_element()), grid.y)
+    }
+
+    /// Largest side of a grid whose texture has no side above `max_size`.
+    pub fn max_grid_size(self, max_size: u32) -> u32 {
+        max_size / self.texels_per_element()
     }
 
     /// Largest difference between a value and its decoded texel on each axis, metres: half a step
@@ -137,7 +248,8 @@ impl Encoding {
         let largest = values.min.abs().max(values.max.abs());
         let step = match self {
             Self::Unorm8 => remap.range() / 510.0,
-            Self::Unorm16 => remap.range() / 131_070.0,
+            Self::Unorm16 | Self::Split256 => remap.range() / 131_070.0,
+            Self::Split255 => remap.range() / 130_050.0,
             Self::Float16 => (largest / 2048.0).max(Vec3::splat(2f32.powi(-25))),
             Self::Float16Bounded => remap.range() / 4096.0,
             Self::Float32 => return Vec3::ZERO,
@@ -152,12 +264,15 @@ mod tests {
 
     use super::*;
     use crate::vat::Texels;
-    use glam::{UVec2, vec3};
+    use glam::vec3;
 
     fn round_trip(value: Vec3, encoding: Encoding, remap: Remap) -> Vec3 {
         let mut bytes = Vec::new();
         encode_position(value, encoding, remap, &mut bytes);
-        let texels = Texels::new(encoding.texel_format(), UVec2::ONE, bytes).unwrap();
+        let texels = Texels::new(encoding.texel_format(), encoding.texture_size(UVec2::ONE), bytes).unwrap();
+        if encoding.texels_per_element() == 2 {
+            return decode_split(texels.load(UVec2::ZERO), texels.load(UVec2::X), encoding, remap);
+        }
         decode_position(texels.load(UVec2::ZERO), encoding, remap)
     }
 
@@ -190,6 +305,8 @@ mod tests {
             (Encoding::Unorm16, 1.0 / 131_070.0),
             (Encoding::Float16, 1.0 / 2048.0),
             (Encoding::Float16Bounded, 1.0 / 4096.0),
+            (Encoding::Split256, 1.0 / 131_070.0),
+            (Encoding::Split255, 1.0 / 130_050.0),
         ] {
             let worst = (0..=100_000u32)
                 .map(|i| i as f32 / 100_000.0)
@@ -200,6 +317,17 @@ mod tests {
             assert!(worst > 0.4 * stated, "{encoding}: the stated error is far from the real one");
         }
         assert_eq!(round_trip(Vec3::splat(0.1), Encoding::Float32, remap), Vec3::splat(0.1));
+    }
+
+    #[test]
+    fn a_split_value_read_with_the_other_base_is_off() {
+        let remap = Remap::new(Vec3::ZERO, Vec3::ONE);
+        let mut bytes = Vec::new();
+        encode_position(Vec3::splat(0.7), Encoding::Split256, remap, &mut bytes);
+        let texels = Texels::new(TexelFormat::Rgba8, UVec2::new(2, 1), bytes).unwrap();
+        let (high, low) = (texels.load(UVec2::ZERO), texels.load(UVec2::X));
+        let wrong = decode_split(high, low, Encoding::Split255, remap);
+        assert!((wrong.x - 0.7).abs() > 1e-4, "{wrong}");
     }
 
     #[test]

@@ -80,6 +80,10 @@ axis! {
         Float16Bounded = 3, "float16-bounded";
         /// Single floats in metres: 16 bytes a texel, exact.
         Float32 = 4, "float32";
+        /// 16-bit fixed point in two texels of 8 bits, base 256: 8 bytes, error at most 1/131070 of the bounds.
+        Split256 = 5, "split256";
+        /// Fixed point in two texels of 8 bits, base 255: 8 bytes, error at most 1/130050 of the bounds.
+        Split255 = 6, "split255";
     }
 }
 
@@ -94,6 +98,8 @@ axis! {
         Texture16 = 2, "texture16";
         /// Face normals from screen-space derivatives, nothing stored.
         Flat = 3, "flat";
+        /// Octahedral normals in the positions' alpha, half of its bits a coordinate: nothing more is stored.
+        Alpha = 4, "alpha";
     }
 }
 

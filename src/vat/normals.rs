@@ -3,7 +3,10 @@
 //! ```text
 //! texture8    R8  G8     coordinate = (texel - 127) / 127        0 ..= 254
 //! texture16   R16 G16    coordinate = (texel - 32767) / 32767    0 ..= 65534
+//! alpha       of 8 bits 4 + 4, of 16 bits 8 + 8, of 32 bits 16 + 16, x in the low half
 //! ```
+//!
+//! The alpha of a split position is 16 bits: the low half in the high texel.
 //!
 //! The step is symmetric round 0, so that the axes themselves are stored exactly. The octahedral map
 //! is that of Cigolle et al., "A Survey of Efficient Representations for Independent Unit Vectors",
@@ -11,11 +14,11 @@
 //!
 //! Twin: `shaders/vat/normals.wgsl`.
 
-use glam::{UVec4, Vec2, Vec3, Vec3Swizzles};
+use glam::{UVec2, UVec4, Vec2, Vec3, Vec3Swizzles};
 
 use super::grid::{Grid, texel_address};
 use super::playback::Frames;
-use super::{FrameBlend, Normals, TexelFormat, Texels};
+use super::{Encoding, FrameBlend, Normals, TexelFormat, Texels};
 
 /// Unit vector of octahedral coordinates, each in -1..=1; +Z is the middle.
 pub fn decode_octahedral(coordinates: Vec2) -> Vec3 {
@@ -33,9 +36,44 @@ pub fn decode_normal(texel: UVec4, normals: Normals) -> Vec3 {
     decode_octahedral(coordinates)
 }
 
-/// Normal of `element` in one frame.
-pub fn stored_normal(normal: &Texels, grid: Grid, normals: Normals, element: u32, frame: u32) -> Vec3 {
-    decode_normal(normal.load(texel_address(grid, element, frame)), normals)
+/// Unit vector of a position's alpha.
+pub fn decode_alpha(alpha: u32, encoding: Encoding) -> Vec3 {
+    let bits = alpha_bits(encoding);
+    let half = ((1 << (bits - 1)) - 1) as f32;
+    let coordinates = glam::uvec2(alpha & ((1 << bits) - 1), alpha >> bits).as_vec2();
+    decode_octahedral((coordinates - half) / half)
+}
+
+/// Bits of one coordinate in a position's alpha.
+pub fn alpha_bits(encoding: Encoding) -> u32 {
+    if encoding == Encoding::Unorm8 {
+        return 4;
+    }
+    if encoding == Encoding::Float32 {
+        return 16;
+    }
+    8
+}
+
+/// Normal of `element` in one frame: of a normal texture, or of positions in `encoding`.
+pub fn stored_normal(
+    normal: &Texels,
+    grid: Grid,
+    normals: Normals,
+    encoding: Encoding,
+    element: u32,
+    frame: u32,
+) -> Vec3 {
+    let at = texel_address(grid, element, frame);
+    if normals != Normals::Alpha {
+        return decode_normal(normal.load(at), normals);
+    }
+    if encoding == Encoding::Split256 || encoding == Encoding::Split255 {
+        let high = normal.load(UVec2::new(at.x * 2, at.y));
+        let low = normal.load(UVec2::new(at.x * 2 + 1, at.y));
+        return decode_alpha(high.w | (low.w << 8), encoding);
+    }
+    decode_alpha(normal.load(at).w, encoding)
 }
 
 /// Normal of `element` between frames: straight blend of two, made unit length; opposite normals
@@ -45,15 +83,16 @@ pub fn blended_normal(
     normal: &Texels,
     grid: Grid,
     normals: Normals,
+    encoding: Encoding,
     element: u32,
     frames: Frames,
     frame_blend: FrameBlend,
 ) -> Vec3 {
-    let a = stored_normal(normal, grid, normals, element, frames.a);
+    let a = stored_normal(normal, grid, normals, encoding, element, frames.a);
     if frame_blend == FrameBlend::Step {
         return a;
     }
-    let b = stored_normal(normal, grid, normals, element, frames.b);
+    let b = stored_normal(normal, grid, normals, encoding, element, frames.b);
     let sum = a + (b - a) * frames.weight;
     let square = sum.dot(sum);
     if square < 1e-12 { a } else { sum / square.sqrt() }
@@ -69,39 +108,57 @@ pub fn encode_octahedral(n: Vec3) -> Vec2 {
     Vec2::new(fold.x.copysign(n.x), fold.y.copysign(n.y))
 }
 
-/// Appends the texel of unit vector `n` to `bytes`: of the four texels around the exact
-/// coordinates the one whose decoded normal is nearest.
+/// Appends the texel of unit vector `n` to `bytes`.
 ///
 /// # Panics
 /// If `normals` stores no texture.
 pub fn encode_normal(n: Vec3, normals: Normals, bytes: &mut Vec<u8>) {
-    let format = normals.texel_format().expect("only normals with a texture are encoded");
-    let half = if format == TexelFormat::Rg8 { 127.0 } else { 32767.0 };
-    let corner = (encode_octahedral(n) * half).floor();
-    let mut best = (f32::NEG_INFINITY, UVec4::ZERO);
-    for step in [Vec2::ZERO, Vec2::X, Vec2::Y, Vec2::ONE] {
-        let texel = ((corner + step).clamp(Vec2::splat(-half), Vec2::splat(half)) + half).as_uvec2();
-        let texel = UVec4::new(texel.x, texel.y, 0, 1);
-        // The distance, not the cosine: cosines of small angles are all 1 in single floats.
-        let nearness = -decode_normal(texel, normals).distance_squared(n);
-        if nearness > best.0 {
-            best = (nearness, texel);
-        }
-    }
-    for channel in [best.1.x, best.1.y] {
-        let channel = channel.to_le_bytes();
-        bytes.extend_from_slice(&channel[..format.channel_bytes() as usize]);
-    }
+    encode_normals(&[n], normals, bytes);
 }
 
-/// Appends the texels of many unit vectors: the same bytes as [`encode_normal`] for each.
+/// Appends the texels of many unit vectors: with 8 bits those of the four around the exact coordinates
+/// whose decoded normals are nearest; with 16 bits the coordinates are rounded, which is as good.
 ///
 /// # Panics
 /// If `normals` stores no texture.
 pub fn encode_normals(values: &[Vec3], normals: Normals, bytes: &mut Vec<u8>) {
-    for value in values {
-        encode_normal(*value, normals, bytes);
+    let format = normals.texel_format().expect("only normals with a texture are encoded");
+    let start = bytes.len();
+    bytes.resize(start + values.len() * format.bytes() as usize, 0);
+    let texels = &mut bytes[start..];
+    if format == TexelFormat::Rg8 {
+        for (texel, n) in texels.as_chunks_mut::<2>().0.iter_mut().zip(values) {
+            let UVec2 { x, y } = encode_nearest(*n, 127.0);
+            *texel = [x as u8, y as u8];
+        }
+        return;
     }
+    for (texel, n) in texels.as_chunks_mut::<4>().0.iter_mut().zip(values) {
+        let UVec2 { x, y } = (encode_octahedral(*n) * 32767.0 + 32767.5).as_uvec2();
+        *texel = (x | y << 16).to_le_bytes();
+    }
+}
+
+/// The alpha of unit vector `n` beside a position in `encoding`.
+pub fn encode_alpha(n: Vec3, encoding: Encoding) -> u32 {
+    let bits = alpha_bits(encoding);
+    let texel = encode_nearest(n, ((1 << (bits - 1)) - 1) as f32);
+    texel.x | texel.y << bits
+}
+
+/// Of the four whole coordinates around the exact ones, those that are nearest once decoded.
+fn encode_nearest(n: Vec3, half: f32) -> UVec2 {
+    let corner = (encode_octahedral(n) * half).floor();
+    let mut best = (f32::INFINITY, UVec2::ZERO);
+    for step in [Vec2::ZERO, Vec2::X, Vec2::Y, Vec2::ONE] {
+        let coordinates = (corner + step).clamp(Vec2::splat(-half), Vec2::splat(half));
+        // The distance, not the cosine: cosines of small angles are all 1 in single floats.
+        let distance = decode_octahedral(coordinates / half).distance_squared(n);
+        if distance < best.0 {
+            best = (distance, (coordinates + half).as_uvec2());
+        }
+    }
+    best.1
 }
 
 impl Normals {
@@ -110,32 +167,34 @@ impl Normals {
         match self {
             Self::Texture8 => Some(TexelFormat::Rg8),
             Self::Texture16 => Some(TexelFormat::Rg16),
-            Self::Rest | Self::Flat => None,
+            Self::Rest | Self::Flat | Self::Alpha => None,
         }
     }
 
     /// Whether normals of every frame are stored.
     pub fn is_stored(self) -> bool {
         match self {
-            Self::Texture8 | Self::Texture16 => true,
+            Self::Texture8 | Self::Texture16 | Self::Alpha => true,
             Self::Rest | Self::Flat => false,
         }
     }
 
     /// Largest angle between a normal and its decoded texel, degrees (measured over the sphere).
-    pub fn max_error_degrees(self) -> f32 {
-        match self {
-            Self::Texture8 => 0.75,
-            Self::Texture16 => 0.004,
-            Self::Rest | Self::Flat => 0.0,
+    /// `encoding` is that of the positions.
+    pub fn max_error_degrees(self, encoding: Encoding) -> f32 {
+        match (self, encoding) {
+            (Self::Texture8, _) => 0.75,
+            (Self::Texture16, _) => 0.004,
+            (Self::Alpha, Encoding::Unorm8) => 14.0,
+            (Self::Alpha, Encoding::Float32) => 0.004,
+            (Self::Alpha, _) => 0.75,
+            (Self::Rest | Self::Flat, _) => 0.0,
         }
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use glam::UVec2;
-
     use super::*;
 
     fn round_trip(n: Vec3, normals: Normals) -> Vec3 {
@@ -162,9 +221,28 @@ mod tests {
                 let n = glam::dvec3(r * turn.cos(), r * turn.sin(), z).as_vec3().normalize();
                 worst = worst.max(angle_degrees(n, round_trip(n, normals)));
             }
-            println!("{normals}: worst {worst:.5} degrees, stated {}", normals.max_error_degrees());
-            assert!(worst <= f64::from(normals.max_error_degrees()));
-            assert!(worst > 0.5 * f64::from(normals.max_error_degrees()), "stated too loosely");
+            let stated = f64::from(normals.max_error_degrees(Encoding::Unorm16));
+            println!("{normals}: worst {worst:.5} degrees, stated {stated}");
+            assert!(worst <= stated);
+            assert!(worst > 0.5 * stated, "stated too loosely");
+        }
+    }
+
+    #[test]
+    fn alpha_stays_within_the_stated_angle() {
+        for encoding in Encoding::ALL {
+            let mut worst = 0.0_f64;
+            for i in 0..50_000 {
+                let z = 1.0 - 2.0 * (f64::from(i) + 0.5) / 50_000.0;
+                let turn = f64::from(i) * 2.399_963_229_728_653;
+                let r = (1.0 - z * z).sqrt();
+                let n = glam::dvec3(r * turn.cos(), r * turn.sin(), z).as_vec3().normalize();
+                worst = worst.max(angle_degrees(n, decode_alpha(encode_alpha(n, *encoding), *encoding)));
+            }
+            let stated = f64::from(Normals::Alpha.max_error_degrees(*encoding));
+            println!("alpha of {encoding}: worst {worst:.5} degrees, stated {stated}");
+            assert!(worst <= stated, "{encoding}: {worst}");
+            assert!(worst > 0.5 * stated, "{encoding}: stated too loosely, {worst}");
         }
     }
 

@@ -7,9 +7,9 @@
 //!
 //! Twin: `shaders/vat/soft.wgsl`.
 
-use glam::Vec3;
+use glam::{UVec2, Vec3};
 
-use super::encoding::{Remap, decode_position};
+use super::encoding::{Remap, decode_position, decode_split};
 use super::grid::{Grid, texel_address};
 use super::playback::{Frames, blend_position};
 use super::{Encoding, FrameBlend, PositionSpace, Texels};
@@ -23,7 +23,13 @@ pub fn soft_stored(
     element: u32,
     frame: u32,
 ) -> Vec3 {
-    decode_position(position.load(texel_address(grid, element, frame)), encoding, remap)
+    let at = texel_address(grid, element, frame);
+    if encoding == Encoding::Split256 || encoding == Encoding::Split255 {
+        let high = position.load(UVec2::new(at.x * 2, at.y));
+        let low = position.load(UVec2::new(at.x * 2 + 1, at.y));
+        return decode_split(high, low, encoding, remap);
+    }
+    decode_position(position.load(at), encoding, remap)
 }
 
 /// Stored position of `element` between frames, metres.

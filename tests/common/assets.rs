@@ -7,9 +7,9 @@ use throng::clip::{Clip, LoopMode};
 use throng::material::Material;
 use throng::mesh::{Mesh, Primitive};
 use throng::random::Random;
-use throng::vat::encoding::{Remap, encode_position};
+use throng::vat::encoding::{Remap, encode_position, encode_positions};
 use throng::vat::grid::{Grid, texel_address};
-use throng::vat::normals::encode_normal;
+use throng::vat::normals::{encode_alpha, encode_normal};
 use throng::vat::{Encoding, Mode, Normals, PositionSpace, TexelFormat, Texels};
 
 /// What is chosen of a random asset.
@@ -44,7 +44,10 @@ pub fn texels(
     mut encode: impl FnMut(u32, u32, &mut Vec<u8>),
 ) -> Texels {
     let size = grid.size().unwrap();
-    let bytes = format.bytes() as usize;
+    // One texel per element, or as many as its bytes fill.
+    let mut first = Vec::new();
+    encode(0, 0, &mut first);
+    let bytes = first.len();
     let mut data = vec![0; size.element_product() as usize * bytes];
     for frame in 0..grid.frame_count {
         for element in 0..elements {
@@ -55,7 +58,8 @@ pub fn texels(
             data[start..start + bytes].copy_from_slice(&texel);
         }
     }
-    Texels::new(format, size, data).unwrap()
+    let side_by_side = bytes as u32 / format.bytes();
+    Texels::new(format, glam::UVec2::new(size.x * side_by_side, size.y), data).unwrap()
 }
 
 /// Random positions and normals; vertices in random order, some elements shared; two clips.
@@ -67,7 +71,9 @@ pub fn random_asset(choice: Choice) -> Asset {
     let grid = Grid::new(elements, frames, max_texture_size).unwrap();
     let positions = texels(grid, encoding.texel_format(), elements, |_, _, bytes| {
         let part = (random_vector(&mut random) + 1.0) * 0.5;
-        encode_position(bounds.min + part * bounds.size(), encoding, remap, bytes);
+        let alpha = [encode_alpha(random_unit(&mut random), encoding)];
+        let alphas = (normals == Normals::Alpha).then_some(&alpha[..]);
+        encode_positions(&[bounds.min + part * bounds.size()], alphas, encoding, remap, bytes);
     });
     let normal_texels = normals.texel_format().map(|format| {
         texels(grid, format, elements, |_, _, bytes| {

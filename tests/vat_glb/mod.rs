@@ -96,7 +96,7 @@ impl Shape {
                 normals: self.normals,
                 element_count: self.elements,
                 grid,
-                positions: texels(random, self.encoding.texel_format(), size),
+                positions: texels(random, self.encoding.texel_format(), self.encoding.texture_size(size)),
                 normal_texels: normal_format.map(|format| texels(random, format, size)),
             },
             producer: "a test \u{1F3F3} \"quoted\" \\ \u{0}".to_owned(),

@@ -193,8 +193,8 @@ fn bake(job: &Job<'_>, arguments: &Bake, talk: Talk) -> Result<Outcome, Failure>
         return Ok(Outcome::Unchanged);
     }
     let settings = Settings {
-        encoding: arguments.encoding,
-        normals: arguments.normals,
+        encoding: arguments.encoding.encoding(),
+        normals: arguments.normals.unwrap_or(arguments.encoding.normals()),
         space: arguments.space,
         max_texture_size: arguments.max_texture_size,
     };
@@ -246,7 +246,8 @@ fn source(path: &str, arguments: &Bake) -> Result<(Source, Option<String>), Fail
 /// Changes when the input, the options or the program do.
 fn key(digest: &str, arguments: &Bake) -> String {
     let Bake { timing, encoding, normals, space, max_texture_size, compression, .. } = arguments;
-    let options = format!("{timing:?} {encoding} {normals} {space} {max_texture_size} {compression:?}");
+    let options =
+        format!("{timing:?} {} {normals:?} {space} {max_texture_size} {compression:?}", encoding.name());
     let text = format!("{} {digest} {options}", env!("CARGO_PKG_VERSION"));
     Sha256::digest(text).iter().map(|byte| format!("{byte:02x}")).collect()
 }

@@ -14,9 +14,9 @@ use crate::bounds::Bounds;
 use crate::clip::Clip;
 use crate::material::Image;
 use crate::mesh::{Mesh, Primitive};
-use crate::vat::TexelFormat;
 use crate::vat::encoding::Remap;
 use crate::vat::grid::Grid;
+use crate::vat::{Encoding, TexelFormat};
 
 /// The asset in the bytes of a `.vat.glb` file. Uncompressed texels and images are slices of `bytes`.
 /// `path` is for messages.
@@ -315,7 +315,9 @@ impl Reader<'_> {
         let bounded = animation.encoding.is_bounded() == animation.range.is_some();
         let expected = if animation.encoding.is_bounded() { "lo and hi" } else { "none in this encoding" };
         self.check(&at("range"), bounded, &animation.range.is_some(), expected)?;
-        let texels = |blob: &document::Blob, pointer, format: TexelFormat, encoding| {
+        let position_size = animation.encoding.texture_size(size);
+        let texels = |blob: &document::Blob, pointer, format: TexelFormat, encoding: Option<Encoding>| {
+            let size = if encoding.is_some() { position_size } else { size };
             let bytes = self.view(blob.buffer_view, &format!("{pointer}/bufferView"))?;
             ktx2::decode(&bytes, format, encoding, size).map_err(|source| Error::Texels {
                 pointer,
