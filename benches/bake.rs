@@ -19,7 +19,7 @@ use throng::vat::encoding::{Remap, encode_positions};
 use throng::vat::normals::{encode_alpha, encode_normals};
 use throng::vat::{Encoding, Normals};
 
-type Error = Box<dyn std::error::Error>;
+type Error = Box<dyn std::error::Error + Send + Sync>;
 
 const RINGS: usize = 100;
 const SIDES: usize = 50;

@@ -65,6 +65,14 @@ pub fn check(path: &Path, overwrite: bool) -> Result<(), Error> {
 /// # Errors
 /// [`Error`]; nothing is left behind.
 pub fn write(path: &Path, overwrite: bool, bytes: &[u8]) -> Result<(), Error> {
+    write_pieces(path, overwrite, &[bytes])
+}
+
+/// Writes `pieces` one after another to `path`, without putting them together in memory.
+///
+/// # Errors
+/// [`Error`]; nothing is left behind.
+pub fn write_pieces(path: &Path, overwrite: bool, pieces: &[impl AsRef<[u8]>]) -> Result<(), Error> {
     check(path, overwrite)?;
     let io = |source| Error::Io { source, path: path.to_owned() };
     let mut builder = Builder::new();
@@ -78,7 +86,10 @@ pub fn write(path: &Path, overwrite: bool, bytes: &[u8]) -> Result<(), Error> {
     let mut file = builder.tempfile_in(folder(path)).map_err(io)?;
     let temporary = file.path().to_owned();
     pending().push(temporary.clone());
-    let written = file.write_all(bytes).and_then(|()| file.as_file().sync_all());
+    let written = pieces
+        .iter()
+        .try_for_each(|piece| file.write_all(piece.as_ref()))
+        .and_then(|()| file.as_file().sync_all());
     let mut pending = pending();
     pending.retain(|path| *path != temporary);
     written.map_err(io)?;

@@ -104,7 +104,8 @@ fn descriptor(format: TexelFormat, float: bool) -> Vec<u8> {
 }
 
 /// KTX2 bytes of `texels`; `encoding` is that of a position texture, `None` for normals.
-pub(super) fn encode(texels: &Texels, encoding: Option<Encoding>, compression: Compression) -> Vec<u8> {
+/// In two pieces, so that texels are not copied: what comes before them, and they.
+pub(super) fn encode(texels: &Texels, encoding: Option<Encoding>, compression: Compression) -> [Bytes; 2] {
     let vulkan = vulkan_format(texels.format(), encoding);
     let descriptor = descriptor(texels.format(), matches!(vulkan, 97 | 109));
     let mut key_value: Vec<u8> = [&u32::try_from(WRITER.len()).unwrap_or(0).to_le_bytes(), WRITER].concat();
@@ -116,16 +117,16 @@ pub(super) fn encode(texels: &Texels, encoding: Option<Encoding>, compression: C
         // Without the memory for it the texels stay as they are, which is a valid file too.
         Compression::Zstd => compress(texels.data()).ok(),
     };
-    let (scheme, data): (u32, &[u8]) = match &packed {
-        None => (0, texels.data()),
-        Some(packed) => (ZSTD, packed),
+    let (scheme, data) = match packed {
+        None => (0, texels.data().clone()),
+        Some(packed) => (ZSTD, Bytes::from(packed)),
     };
     let size = texels.size();
     #[expect(clippy::cast_possible_truncation, reason = "offsets within the first kilobyte")]
     let [descriptor_at, key_value_at] = [DESCRIPTOR as u32, key_value_offset as u32];
     #[expect(clippy::cast_possible_truncation, reason = "lengths within the first kilobyte")]
     let [descriptor_length, key_value_length] = [descriptor.len() as u32, key_value.len() as u32];
-    let mut bytes = Vec::with_capacity(data_offset + data.len());
+    let mut bytes = Vec::with_capacity(data_offset);
     bytes.extend_from_slice(&IDENTIFIER);
     let type_size = texels.format().channel_bytes();
     let header = [vulkan, type_size, size.x, size.y, 0, 0, 1, 1, scheme];
@@ -138,8 +139,7 @@ pub(super) fn encode(texels: &Texels, encoding: Option<Encoding>, compression: C
     bytes.extend_from_slice(&descriptor);
     bytes.extend_from_slice(&key_value);
     bytes.resize(data_offset, 0);
-    bytes.extend_from_slice(data);
-    bytes
+    [bytes.into(), data]
 }
 
 /// With a checksum, so that damage is noticed.

@@ -1,6 +1,7 @@
 use glam::Vec3;
+use rayon::prelude::*;
 
-use super::Asset;
+use super::{Animation, Asset};
 use crate::bounds::Bounds;
 use crate::vat::normals::blended_normal;
 use crate::vat::playback::{Frames, encode_frames};
@@ -26,23 +27,28 @@ impl Asset {
     /// If a frame is not in the asset.
     pub fn pose(&self, frames: Frames, blend: FrameBlend) -> Pose {
         let positions = self.positions(frames, blend);
+        let normals = match self.animation.normals {
+            Normals::Flat => self.mesh.angle_weighted_normals(&positions),
+            _ => self.normals(frames, blend),
+        };
+        Pose { positions, normals }
+    }
+
+    /// Normals alone, see [`Asset::pose`]; the rest pose's where none are stored.
+    pub fn normals(&self, frames: Frames, blend: FrameBlend) -> Vec<Vec3> {
         let animation = &self.animation;
         let texels = match animation.normals {
             Normals::Alpha => Some(&animation.positions),
             _ => animation.normal_texels.as_ref(),
         };
-        let normals = match (animation.normals, texels) {
-            (Normals::Flat, _) => self.mesh.angle_weighted_normals(&positions),
-            (kind, Some(texels)) => {
-                let normal = |element: &u32| {
-                    let encoding = animation.encoding;
-                    blended_normal(texels, animation.grid, kind, encoding, *element, frames, blend)
-                };
-                self.mesh.elements.iter().map(normal).collect()
-            }
-            (_, None) => self.mesh.normals.clone(),
+        let Some(texels) = texels else {
+            return self.mesh.normals.clone();
         };
-        Pose { positions, normals }
+        let normal = |element: &u32| {
+            let Animation { grid, normals, encoding, .. } = animation;
+            blended_normal(texels, *grid, *normals, *encoding, *element, frames, blend)
+        };
+        self.mesh.elements.iter().map(normal).collect()
     }
 
     /// Positions alone, see [`Asset::pose`].
@@ -73,11 +79,12 @@ impl Asset {
             .iter()
             .map(|clip| {
                 (0..clip.frame_count)
+                    .into_par_iter()
                     .map(|frame| {
                         let frames = encode_frames(clip, f64::from(frame));
                         Bounds::of_points(self.positions(frames, FrameBlend::Step))
                     })
-                    .fold(Bounds::EMPTY, Bounds::union)
+                    .reduce(|| Bounds::EMPTY, Bounds::union)
             })
             .collect()
     }

@@ -1,15 +1,16 @@
 //! Source → asset: bounds, encode, pack, and the measured error of what was baked.
 
-use glam::Vec3;
+use glam::{UVec2, Vec3};
 
 use crate::asset::{Animation, Asset, Invalid, MAX_ELEMENTS, Parts};
 use crate::bounds::Bounds;
 use crate::clip::Clip;
 use crate::source::timeline::TooLong;
 use crate::source::{Sampler, Source};
-use crate::vat::encoding::Remap;
+use crate::vat::encoding::{Remap, encode_positions};
 use crate::vat::grid::{DoesNotFit, Grid};
-use crate::vat::{Encoding, Mode, Normals, PositionSpace};
+use crate::vat::soft::soft_stored;
+use crate::vat::{Encoding, Mode, Normals, PositionSpace, Texels};
 
 mod order;
 mod pack;
@@ -18,7 +19,7 @@ mod survey;
 
 use order::ordered;
 use pack::Packing;
-use survey::survey;
+use survey::Look;
 
 pub use report::{Between, Report, Worst};
 
@@ -146,7 +147,8 @@ pub fn encode(source: &Source, settings: &Settings) -> Result<(Asset, Vec<u32>),
     let sampler = Sampler::new(source);
     let rest = rest_positions(source, elements);
     let offset = (settings.space == PositionSpace::Offset).then_some(&rest[..]);
-    let survey = survey(source, &sampler, &frames, elements, offset, settings)?;
+    let look = Look { source, sampler: &sampler, frames: &frames, elements, rest: offset, settings };
+    let survey = look.survey()?;
     let ordered = ordered(&source.mesh, &survey.fingerprints);
     let remap = if settings.encoding.is_bounded() { Remap::spanning(survey.bounds) } else { Remap::METRES };
     let element_count = u32::try_from(ordered.columns.len()).unwrap_or(u32::MAX);
@@ -168,7 +170,11 @@ pub fn encode(source: &Source, settings: &Settings) -> Result<(Asset, Vec<u32>),
         mesh: ordered.mesh,
         materials: source.materials.clone(),
         images: source.images.clone(),
-        clip_bounds: clips.iter().map(|_| Bounds { min: Vec3::ZERO, max: Vec3::ZERO }).collect(),
+        clip_bounds: survey
+            .clip_bounds
+            .iter()
+            .map(|bounds| decoded(*bounds, settings.encoding, remap))
+            .collect(),
         clips,
         animation: Animation {
             mode: Mode::Soft,
@@ -186,11 +192,27 @@ pub fn encode(source: &Source, settings: &Settings) -> Result<(Asset, Vec<u32>),
         assumptions: source.assumptions.clone(),
         warnings: source.warnings.clone(),
     };
-    // Bounds hold what is decoded, which differs from the source by the encoding's error.
-    let asset = Asset::new(parts)?;
-    let clip_bounds = asset.measure_clip_bounds();
-    let asset = Asset::new(Parts { clip_bounds, ..asset.into_parts() })?;
+    let mut asset = Asset::new(parts)?;
+    if settings.space == PositionSpace::Offset {
+        let clip_bounds = asset.measure_clip_bounds();
+        asset = Asset::new(Parts { clip_bounds, ..asset.into_parts() })?;
+    }
     Ok((asset, ordered.vertices))
+}
+
+/// The box of what is decoded, which differs from the source by the encoding's error. Encodings keep the
+/// order of values, so the corners are enough.
+fn decoded(bounds: Bounds, encoding: Encoding, remap: Remap) -> Bounds {
+    let round_trip = |corner: Vec3| {
+        let mut bytes = Vec::new();
+        encode_positions(&[corner], None, encoding, remap, &mut bytes);
+        let size = encoding.texture_size(UVec2::ONE);
+        let texels = Texels::new(encoding.texel_format(), size, bytes).expect("the texels of one element");
+        let grid = Grid { columns: 1, rows_per_frame: 1, frames_per_band: 1, frame_count: 1 };
+        soft_stored(&texels, grid, encoding, remap, 0, 0)
+    };
+    let (a, b) = (round_trip(bounds.min), round_trip(bounds.max));
+    Bounds { min: a.min(b), max: a.max(b) }
 }
 
 fn frames(source: &Source) -> Vec<FrameOf> {

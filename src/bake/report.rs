@@ -5,10 +5,11 @@ use serde::Serialize;
 
 use rayon::prelude::*;
 
-use crate::asset::Asset;
+use crate::asset::{Animation, Asset};
 use crate::clip::LoopMode;
 use crate::source::{Sampler, Scratch, Source, SourceClip, VertexFrame};
-use crate::vat::playback::encode_frames;
+use crate::vat::playback::{Frames, blend_position, encode_frames};
+use crate::vat::soft::{soft_position, soft_stored};
 use crate::vat::{FrameBlend, Normals};
 
 /// Size of a bake, and its error against the source at the baked frames, over all vertices.
@@ -139,19 +140,17 @@ pub(super) fn measure(asset: &Asset, source: &Source, vertices: &[u32]) -> Repor
         .enumerate()
         .flat_map(|(clip, of)| (0..of.frame_count()).step_by(stride).map(move |frame| (clip, frame)))
         .collect();
-    let found: Vec<Moment> = moments
-        .par_iter()
-        .map_init(
-            || (Scratch::default(), VertexFrame::default()),
-            |(scratch, truth), (clip, frame)| {
-                let mut sample = |at: f64, truth: &mut VertexFrame| sampler.frame(*clip, at, scratch, truth);
-                measure_moment(asset, &elements, &sampler, (*clip, *frame), &mut sample, truth)
-            },
-        )
+    let gauge = Gauge { asset, elements: &elements, sampler: &sampler };
+    let found: Vec<Vec<Moment>> = moments
+        .par_chunks(RUN)
+        .map_init(Room::default, |room, run| {
+            room.decoded.clear();
+            run.iter().map(|(clip, frame)| gauge.moment(*clip, *frame, room)).collect()
+        })
         .collect();
     let (mut positions, mut normals) = (Total::default(), Total::default());
     let mut between: Vec<Total> = FrameBlend::ALL.iter().map(|_| Total::default()).collect();
-    for moment in &found {
+    for moment in found.iter().flatten() {
         let (name, at) = (&source.clips[moment.clip].name, moment.frame as f64);
         positions.add(moment.positions, name, at);
         normals.add(moment.normals, name, at);
@@ -191,43 +190,103 @@ pub(super) fn measure(asset: &Asset, source: &Source, vertices: &[u32]) -> Repor
     }
 }
 
-fn measure_moment(
-    asset: &Asset,
-    elements: &[u32],
-    sampler: &Sampler<'_>,
-    (clip, frame): (usize, usize),
-    sample: &mut dyn FnMut(f64, &mut VertexFrame),
-    truth: &mut VertexFrame,
-) -> Moment {
-    let baked = &asset.clips[clip];
-    let stored_normals = asset.animation.normals.is_stored();
-    let mut moment =
-        Moment { clip, frame, positions: Errors::default(), normals: Errors::default(), between: Vec::new() };
-    sample(frame as f64, truth);
-    let pose = asset.pose(encode_frames(baked, frame as f64), FrameBlend::Step);
-    for (vertex, element) in elements.iter().enumerate() {
-        let element = *element as usize;
-        moment.positions.add(distance(pose.positions[vertex], truth.positions[element]), vertex);
-        if stored_normals {
-            moment.normals.add(angle_degrees(pose.normals[vertex], truth.normals[element]), vertex);
+/// Frames that one thread measures after each other, so that it decodes each of them once.
+const RUN: usize = 32;
+/// Decoded frames that are kept: the four of a spline, and one.
+const KEPT: usize = 5;
+
+/// Buffers of one thread.
+#[derive(Default)]
+struct Room {
+    scratch: Scratch,
+    truth: VertexFrame,
+    /// Frames of the asset, and what each column stores there.
+    decoded: Vec<(u32, Vec<Vec3>)>,
+}
+
+impl Room {
+    /// Decodes a frame, unless it was one of the last.
+    fn decode(&mut self, asset: &Asset, frame: u32) {
+        if self.decoded.iter().any(|(number, _)| *number == frame) {
+            return;
         }
+        let Animation { positions, grid, encoding, remap, element_count, .. } = &asset.animation;
+        let mut stored = if self.decoded.len() < KEPT { Vec::new() } else { self.decoded.remove(0).1 };
+        stored.clear();
+        let columns = 0..*element_count;
+        stored.extend(columns.map(|column| soft_stored(positions, *grid, *encoding, *remap, column, frame)));
+        self.decoded.push((frame, stored));
     }
-    let is_last = frame + 1 == baked.frame_count as usize;
-    if !sampler.is_continuous(clip) || (is_last && baked.loop_mode != LoopMode::Loop) {
-        return moment;
+
+    fn stored(&self, frame: u32) -> &[Vec3] {
+        let found = self.decoded.iter().find(|(number, _)| *number == frame);
+        found.map_or(&[], |(_, stored)| stored)
     }
-    moment.between = vec![[Errors::default(); BETWEEN.len()]; FrameBlend::ALL.len()];
-    for (part, weight) in BETWEEN.into_iter().enumerate() {
-        let at = frame as f64 + weight;
-        sample(at, truth);
-        for (blend, errors) in FrameBlend::ALL.iter().zip(&mut moment.between) {
-            let positions = asset.positions(encode_frames(baked, at), *blend);
-            for (vertex, element) in elements.iter().enumerate() {
-                errors[part].add(distance(positions[vertex], truth.positions[*element as usize]), vertex);
+}
+
+/// What is measured.
+struct Gauge<'a> {
+    asset: &'a Asset,
+    /// Element of the source for each vertex.
+    elements: &'a [u32],
+    sampler: &'a Sampler<'a>,
+}
+
+impl Gauge<'_> {
+    fn moment(&self, clip: usize, frame: usize, room: &mut Room) -> Moment {
+        let baked = &self.asset.clips[clip];
+        let (positions, normals) = (Errors::default(), Errors::default());
+        let mut moment = Moment { clip, frame, positions, normals, between: Vec::new() };
+        let at = frame as f64;
+        self.sampler.frame(clip, at, &mut room.scratch, &mut room.truth);
+        let frames = encode_frames(baked, at);
+        moment.positions = self.positions(frames, FrameBlend::Step, room);
+        if self.asset.animation.normals.is_stored() {
+            let pose = self.asset.normals(frames, FrameBlend::Step);
+            for (vertex, element) in self.elements.iter().enumerate() {
+                let truth = room.truth.normals[*element as usize];
+                moment.normals.add(angle_degrees(pose[vertex], truth), vertex);
             }
         }
+        let is_last = frame + 1 == baked.frame_count as usize;
+        if !self.sampler.is_continuous(clip) || (is_last && baked.loop_mode != LoopMode::Loop) {
+            return moment;
+        }
+        moment.between = vec![[Errors::default(); BETWEEN.len()]; FrameBlend::ALL.len()];
+        for (part, weight) in BETWEEN.into_iter().enumerate() {
+            let at = at + weight;
+            self.sampler.frame(clip, at, &mut room.scratch, &mut room.truth);
+            let frames = encode_frames(baked, at);
+            for (blend, errors) in FrameBlend::ALL.iter().zip(&mut moment.between) {
+                errors[part] = self.positions(frames, *blend, room);
+            }
+        }
+        moment
     }
-    moment
+
+    /// Distances between the truth and what a player blends.
+    fn positions(&self, frames: Frames, blend: FrameBlend, room: &mut Room) -> Errors {
+        let needed = [frames.before, frames.a, frames.b, frames.after];
+        for frame in needed {
+            room.decode(self.asset, frame);
+        }
+        let [before, a, b, after] = needed.map(|frame| room.stored(frame));
+        let mut errors = Errors::default();
+        let mesh = &self.asset.mesh;
+        for (vertex, (element, column)) in self.elements.iter().zip(&mesh.elements).enumerate() {
+            let column = *column as usize;
+            let stored = match blend {
+                FrameBlend::Step => a[column],
+                _ => {
+                    let [before, a, b, after] = [before, a, b, after].map(|frame| frame[column]);
+                    blend_position(before, a, b, after, frames.weight, blend)
+                }
+            };
+            let found = soft_position(mesh.positions[vertex], stored, self.asset.animation.space);
+            errors.add(distance(found, room.truth.positions[*element as usize]), vertex);
+        }
+        errors
+    }
 }
 
 fn distance(a: Vec3, b: Vec3) -> f64 {

@@ -1,6 +1,8 @@
 //! The first look at all frames: are they sound, how far do they reach, and which elements do the same?
 
-use glam::Vec3;
+use std::collections::HashMap;
+
+use glam::{Vec3, Vec3A};
 use rayon::prelude::*;
 
 use super::{Error, FrameOf, Settings};
@@ -18,85 +20,155 @@ pub(super) type Fingerprint = [u64; 2];
 pub(super) struct Survey {
     /// Box of what is to be stored.
     pub(super) bounds: Bounds,
+    /// Box of each clip's part of it.
+    pub(super) clip_bounds: Vec<Bounds>,
     /// One per element.
     pub(super) fingerprints: Vec<Fingerprint>,
     /// All frames, where they take little memory.
     pub(super) kept: Option<Vec<VertexFrame>>,
 }
 
-/// Results of one thread; sums and boxes do not depend on who saw which frame.
+/// What is looked at, and how.
+pub(super) struct Look<'a> {
+    pub(super) source: &'a Source,
+    pub(super) sampler: &'a Sampler<'a>,
+    pub(super) frames: &'a [FrameOf],
+    pub(super) elements: usize,
+    /// What positions are measured from, where that is not the origin.
+    pub(super) rest: Option<&'a [Vec3]>,
+    pub(super) settings: &'a Settings,
+}
+
+/// Results of one run of frames; sums and boxes do not depend on who saw which frame.
 struct Part {
-    bounds: Bounds,
+    clip_bounds: Vec<(usize, Bounds)>,
     sums: Vec<Fingerprint>,
-    kept: Vec<(usize, VertexFrame)>,
-    error: Option<(usize, Error)>,
+    kept: Vec<VertexFrame>,
+    error: Option<Error>,
 }
 
-pub(super) fn survey(
-    source: &Source,
-    sampler: &Sampler<'_>,
-    frames: &[FrameOf],
-    elements: usize,
-    rest: Option<&[Vec3]>,
-    settings: &Settings,
-) -> Result<Survey, Error> {
-    let keep = frames.len().saturating_mul(elements).saturating_mul(size_of::<[Vec3; 2]>()) <= KEPT_BYTES;
-    let chunk = frames.len().div_ceil(4 * rayon::current_num_threads()).max(1);
-    let parts: Vec<Part> = frames
-        .par_chunks(chunk)
-        .enumerate()
-        .map_init(
-            || (Scratch::default(), VertexFrame::default()),
-            |(scratch, frame), (index, chunk_frames)| {
-                let mut part = Part {
-                    bounds: Bounds::EMPTY,
-                    sums: vec![[0; 2]; elements],
-                    kept: Vec::new(),
-                    error: None,
-                };
-                for (number, of) in (index * chunk..).zip(chunk_frames) {
-                    sampler.frame(of.clip, f64::from(of.frame), scratch, frame);
-                    if let Err(error) = check(source, *of, frame, elements, settings) {
-                        part.error = Some((number, error));
-                        break;
-                    }
-                    part.look(number, frame, rest, settings);
-                    if keep {
-                        part.kept.push((number, frame.clone()));
-                    }
-                }
-                part
-            },
-        )
-        .collect();
-    let mut survey =
-        Survey { bounds: Bounds::EMPTY, fingerprints: vec![[0; 2]; elements], kept: keep.then(Vec::new) };
-    let mut parts = parts;
-    // The first wrong frame, whoever found one first.
-    if let Some((_, error)) = parts.iter_mut().filter_map(|part| part.error.take()).min_by_key(|e| e.0) {
-        return Err(error);
-    }
-    for part in parts {
-        survey.bounds = survey.bounds.union(part.bounds);
-        for (sum, more) in survey.fingerprints.iter_mut().zip(&part.sums) {
-            *sum = [sum[0].wrapping_add(more[0]), sum[1].wrapping_add(more[1])];
-        }
-        if let Some(kept) = &mut survey.kept {
-            kept.extend(part.kept.into_iter().map(|(_, frame)| frame));
-        }
-    }
-    Ok(survey)
-}
+/// Frames that tell most elements apart, so that few need to be followed through all.
+const FIRST_FRAMES: usize = 4;
 
-impl Part {
-    fn look(&mut self, number: usize, frame: &VertexFrame, rest: Option<&[Vec3]>, settings: &Settings) {
-        let normals = settings.normals.is_stored();
+impl Look<'_> {
+    pub(super) fn survey(&self) -> Result<Survey, Error> {
+        let frame_bytes = self.elements.saturating_mul(size_of::<[Vec3; 2]>());
+        let keep = self.frames.len().saturating_mul(frame_bytes) <= KEPT_BYTES;
+        let (firsts, followed) = self.first_look()?;
+        let chunk = self.frames.len().div_ceil(4 * rayon::current_num_threads()).max(1);
+        let mut parts: Vec<Part> = self
+            .frames
+            .par_chunks(chunk)
+            .enumerate()
+            .map_init(
+                || (Scratch::default(), VertexFrame::default()),
+                |(scratch, frame), (index, frames)| {
+                    let first = index * chunk;
+                    self.part(first, frames, &followed, keep, scratch, frame)
+                },
+            )
+            .collect();
+        // The first wrong frame, whoever found one first.
+        if let Some(error) = parts.iter_mut().find_map(|part| part.error.take()) {
+            return Err(error);
+        }
+        let mut survey = Survey {
+            bounds: Bounds::EMPTY,
+            clip_bounds: vec![Bounds::EMPTY; self.source.clips.len()],
+            fingerprints: firsts,
+            kept: keep.then(Vec::new),
+        };
+        for part in parts {
+            for (clip, bounds) in part.clip_bounds {
+                survey.bounds = survey.bounds.union(bounds);
+                survey.clip_bounds[clip] = survey.clip_bounds[clip].union(bounds);
+            }
+            for (element, more) in followed.iter().zip(&part.sums) {
+                let sum = &mut survey.fingerprints[*element as usize];
+                *sum = [sum[0].wrapping_add(more[0]), sum[1].wrapping_add(more[1])];
+            }
+            if let Some(kept) = &mut survey.kept {
+                kept.extend(part.kept);
+            }
+        }
+        Ok(survey)
+    }
+
+    /// Fingerprints of a few frames, and the elements that they do not tell from another.
+    fn first_look(&self) -> Result<(Vec<Fingerprint>, Vec<u32>), Error> {
+        let mut prints = vec![[0; 2]; self.elements];
+        let (mut scratch, mut frame) = (Scratch::default(), VertexFrame::default());
+        let all: Vec<u32> = (0..u32::try_from(self.elements).unwrap_or(u32::MAX)).collect();
+        for index in 0..FIRST_FRAMES.min(self.frames.len()) {
+            let number = index * self.frames.len() / FIRST_FRAMES.min(self.frames.len());
+            let of = self.frames[number];
+            self.sampler.frame(of.clip, f64::from(of.frame), &mut scratch, &mut frame);
+            self.check(of, &frame)?;
+            self.print(number, &frame, &all, &mut prints);
+        }
+        let mut seen: HashMap<Fingerprint, u32> = HashMap::new();
+        for print in &prints {
+            *seen.entry(*print).or_insert(0) += 1;
+        }
+        let alike = |element: &u32| seen[&prints[*element as usize]] > 1;
+        let followed = all.into_iter().filter(alike).collect();
+        Ok((prints, followed))
+    }
+
+    fn part(
+        &self,
+        first: usize,
+        frames: &[FrameOf],
+        followed: &[u32],
+        keep: bool,
+        scratch: &mut Scratch,
+        frame: &mut VertexFrame,
+    ) -> Part {
+        let mut part = Part {
+            clip_bounds: Vec::new(),
+            sums: vec![[0; 2]; followed.len()],
+            kept: Vec::new(),
+            error: None,
+        };
+        for (number, of) in (first..).zip(frames) {
+            self.sampler.frame(of.clip, f64::from(of.frame), scratch, frame);
+            if let Err(error) = self.check(*of, frame) {
+                part.error = Some(error);
+                break;
+            }
+            let bounds = self.stored_bounds(frame);
+            match part.clip_bounds.last_mut() {
+                Some((clip, so_far)) if *clip == of.clip => *so_far = so_far.union(bounds),
+                _ => part.clip_bounds.push((of.clip, bounds)),
+            }
+            self.print(number, frame, followed, &mut part.sums);
+            if keep {
+                part.kept.push(std::mem::take(frame));
+            }
+        }
+        part
+    }
+
+    fn stored_bounds(&self, frame: &VertexFrame) -> Bounds {
+        let (mut min, mut max) = (Vec3A::INFINITY, Vec3A::NEG_INFINITY);
+        let mut add = |stored: Vec3A| (min, max) = (min.min(stored), max.max(stored));
+        match self.rest {
+            None => frame.positions.iter().for_each(|position| add(Vec3A::from(*position))),
+            Some(rest) => {
+                frame.positions.iter().zip(rest).for_each(|(position, rest)| add((*position - *rest).into()));
+            }
+        }
+        Bounds { min: min.into(), max: max.into() }
+    }
+
+    /// Adds what some elements do in a frame to their fingerprints.
+    fn print(&self, number: usize, frame: &VertexFrame, elements: &[u32], sums: &mut [Fingerprint]) {
+        let normals = self.settings.normals.is_stored();
         let seed = mixed(number as u64 + 1);
-        for (element, sum) in self.sums.iter_mut().enumerate() {
+        for (element, sum) in elements.iter().zip(sums) {
+            let element = *element as usize;
             let position = frame.positions[element];
-            let stored = rest.map_or(position, |rest| position - rest[element]);
-            self.bounds.min = self.bounds.min.min(stored);
-            self.bounds.max = self.bounds.max.max(stored);
+            let stored = self.rest.map_or(position, |rest| position - rest[element]);
             let mut hash = step(seed, stored);
             if normals {
                 hash = step(hash, frame.normals[element]);
@@ -106,6 +178,33 @@ impl Part {
             }
             *sum = [sum[0].wrapping_add(hash), sum[1].wrapping_add(mixed(hash ^ 0x9e37_79b9_7f4a_7c15))];
         }
+    }
+
+    fn check(&self, of: FrameOf, frame: &VertexFrame) -> Result<(), Error> {
+        let encoding = self.settings.encoding;
+        let mut streams = vec![("positions", &frame.positions, "finite numbers")];
+        if self.settings.normals.is_stored() {
+            streams.push(("normals", &frame.normals, "a vector of unit length"));
+        }
+        let clip = || self.source.clips[of.clip].name.clone();
+        let number = of.frame as usize;
+        for (what, values, expected) in streams {
+            if values.len() != self.elements {
+                let (found, expected) = (values.len(), self.elements);
+                return Err(Error::Count { clip: clip(), frame: number, what, found, expected });
+            }
+            let wrong = |value: &Vec3| {
+                let unit = what == "positions" || (value.length_squared() - 1.0).abs() < 1e-3;
+                !value.is_finite() || !unit || out_of_range(what, *value, encoding)
+            };
+            // Without a branch per value, which is what the compiler makes wide code of.
+            if values.iter().fold(false, |any, value| any | wrong(value)) {
+                let element = values.iter().position(wrong).unwrap_or(0);
+                let found = values[element];
+                return Err(Error::Value { clip: clip(), frame: number, element, what, found, expected });
+            }
+        }
+        Ok(())
     }
 }
 
@@ -122,36 +221,6 @@ fn step(hash: u64, vector: Vec3) -> u64 {
     let hash = (hash ^ (x | y << 32)).wrapping_mul(0xff51_afd7_ed55_8ccd);
     let hash = (hash ^ (hash >> 32) ^ z).wrapping_mul(0xc4ce_b9fe_1a85_ec53);
     hash ^ (hash >> 29)
-}
-
-fn check(
-    source: &Source,
-    of: FrameOf,
-    frame: &VertexFrame,
-    elements: usize,
-    settings: &Settings,
-) -> Result<(), Error> {
-    let mut streams = vec![("positions", &frame.positions, "finite numbers")];
-    if settings.normals.is_stored() {
-        streams.push(("normals", &frame.normals, "a vector of unit length"));
-    }
-    let clip = || source.clips[of.clip].name.clone();
-    let number = of.frame as usize;
-    for (what, values, expected) in streams {
-        if values.len() != elements {
-            let found = values.len();
-            return Err(Error::Count { clip: clip(), frame: number, what, found, expected: elements });
-        }
-        let wrong = |value: &Vec3| {
-            let unit = what == "positions" || (value.length_squared() - 1.0).abs() < 1e-3;
-            !value.is_finite() || !unit || out_of_range(what, *value, settings.encoding)
-        };
-        if let Some(element) = values.iter().position(wrong) {
-            let found = values[element];
-            return Err(Error::Value { clip: clip(), frame: number, element, what, found, expected });
-        }
-    }
-    Ok(())
 }
 
 /// Half floats end at 65,504.

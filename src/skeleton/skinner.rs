@@ -34,7 +34,7 @@ struct Four {
 pub struct Scratch {
     pose: Pose,
     matrices: Vec<DMat4>,
-    columns: Vec<Columns>,
+    joints: Vec<Joint>,
     positions: Vec<Vec3A>,
     normals: Vec<Vec3A>,
 }
@@ -42,6 +42,19 @@ pub struct Scratch {
 /// An affine matrix.
 #[derive(Clone, Copy, Default)]
 struct Columns([Vec3A; 4]);
+
+/// A matrix of the palette, and -1 where it mirrors, else 1.
+struct Joint {
+    columns: Columns,
+    side: f32,
+}
+
+impl Joint {
+    fn of(matrix: &DMat4) -> Self {
+        let columns = Columns::of(matrix);
+        Self { side: if columns.mirrors() { -1.0 } else { 1.0 }, columns }
+    }
+}
 
 impl Columns {
     fn of(matrix: &DMat4) -> Self {
@@ -67,14 +80,12 @@ impl Columns {
         x * p.x + y * p.y + z * p.z + w
     }
 
-    /// By the cofactors: the inverse transpose up to a scale that is never negative.
+    /// By the cofactors: the inverse transpose up to a scale, which `side` makes positive.
     #[inline(always)]
-    fn normal(&self, n: Vec3A) -> Vec3A {
+    fn normal(&self, n: Vec3A, side: f32) -> Vec3A {
         let [x, y, z, _] = self.0;
-        let (a, b, c) = (y.cross(z), z.cross(x), x.cross(y));
-        let turned = a * n.x + b * n.y + c * n.z;
-        let turned = if x.dot(a) < 0.0 { -turned } else { turned };
-        unit(turned)
+        let turned = y.cross(z) * n.x + z.cross(x) * n.y + x.cross(y) * n.z;
+        unit(turned, side)
     }
 
     fn vector(&self, v: Vec3A) -> Vec3A {
@@ -88,11 +99,11 @@ impl Columns {
     }
 }
 
-/// `v` at length 1, +Y where it has none.
+/// `v` at length 1 (`side` 1) or turned round (-1); +Y where it has no length.
 #[inline(always)]
-fn unit(v: Vec3A) -> Vec3A {
+fn unit(v: Vec3A, side: f32) -> Vec3A {
     let length = v.length();
-    if length > 1e-30 { v * (1.0 / length) } else { Vec3A::Y }
+    if length > 1e-30 { v * (side / length) } else { Vec3A::Y }
 }
 
 impl<'a> Skinner<'a> {
@@ -117,8 +128,8 @@ impl<'a> Skinner<'a> {
         self.rig.pose(clip, seconds, &mut pose);
         for index in 0..self.parts.len() {
             self.rig.part_matrices(&pose, index, &mut scratch.matrices);
-            scratch.columns.clear();
-            scratch.columns.extend(scratch.matrices.iter().map(Columns::of));
+            scratch.joints.clear();
+            scratch.joints.extend(scratch.matrices.iter().map(Joint::of));
             self.part(index, &pose.weights[index], scratch, into);
         }
         scratch.pose = pose;
@@ -136,33 +147,33 @@ impl<'a> Skinner<'a> {
         } else {
             (&self.positions[range.clone()], &self.normals[range.clone()])
         };
-        let columns = &scratch.columns[..];
+        let joints = &scratch.joints[..];
         let moved = into.positions[range.clone()].iter_mut().zip(&mut into.normals[range.clone()]);
         let rest = positions.iter().zip(normals);
         match &self.parts[index] {
             Prepared::Rigid => {
                 for ((position, normal), (p, n)) in moved.zip(rest) {
-                    *position = columns[0].point(*p).into();
-                    *normal = columns[0].normal(*n).into();
+                    *position = joints[0].columns.point(*p).into();
+                    *normal = joints[0].columns.normal(*n, joints[0].side).into();
                 }
             }
             Prepared::Four(influences) => {
                 for (((position, normal), (p, n)), four) in moved.zip(rest).zip(influences) {
-                    let blended = four.blended(columns);
+                    let (blended, side) = four.blended(joints);
                     *position = blended.point(*p).into();
-                    *normal = blended.normal(*n).into();
+                    *normal = blended.normal(*n, side).into();
                 }
             }
             Prepared::Many => {
                 for (((position, normal), (p, n)), vertex) in moved.zip(rest).zip(range.clone()) {
-                    let blended = self.blended_of_many(vertex, columns);
+                    let (blended, side) = self.blended_of_many(vertex, joints);
                     *position = blended.point(*p).into();
-                    *normal = blended.normal(*n).into();
+                    *normal = blended.normal(*n, side).into();
                 }
             }
         }
         if !self.rig.tangents.is_empty() {
-            self.tangents(index, range, weights, columns, into);
+            self.tangents(index, range, weights, joints, into);
         }
     }
 
@@ -171,7 +182,7 @@ impl<'a> Skinner<'a> {
         index: usize,
         range: Range<usize>,
         weights: &[f64],
-        columns: &[Columns],
+        joints: &[Joint],
         into: &mut VertexFrame,
     ) {
         let targets = &self.rig.parts[index].targets;
@@ -183,13 +194,13 @@ impl<'a> Skinner<'a> {
                     along += Vec3A::from(*delta) * to_f32(*weight);
                 }
             }
-            let blended = match &self.parts[index] {
-                Prepared::Rigid => columns[0],
-                Prepared::Four(influences) => influences[within].blended(columns),
-                Prepared::Many => self.blended_of_many(vertex, columns),
+            let (blended, side) = match &self.parts[index] {
+                Prepared::Rigid => (joints[0].columns, joints[0].side),
+                Prepared::Four(influences) => influences[within].blended(joints),
+                Prepared::Many => self.blended_of_many(vertex, joints),
             };
-            let sign = if blended.mirrors() { -rest.w } else { rest.w };
-            into.tangents[vertex] = Vec3::from(unit(blended.vector(along))).extend(sign);
+            let sign = rest.w * side;
+            into.tangents[vertex] = Vec3::from(unit(blended.vector(along), 1.0)).extend(sign);
         }
     }
 
@@ -214,20 +225,22 @@ impl<'a> Skinner<'a> {
         }
     }
 
-    fn blended_of_many(&self, vertex: usize, columns: &[Columns]) -> Columns {
-        let influences = self.rig.influences_of(vertex).iter();
-        influences.fold(Columns::default(), |sum, (joint, weight)| {
-            sum.plus_scaled(&columns[*joint as usize], to_f32(*weight))
-        })
+    fn blended_of_many(&self, vertex: usize, joints: &[Joint]) -> (Columns, f32) {
+        let influences = self.rig.influences_of(vertex);
+        let blended = influences.iter().fold(Columns::default(), |sum, (joint, weight)| {
+            sum.plus_scaled(&joints[*joint as usize].columns, to_f32(*weight))
+        });
+        (blended, joints[influences[0].0 as usize].side)
     }
 }
 
 impl Four {
     #[inline(always)]
-    fn blended(&self, columns: &[Columns]) -> Columns {
-        let [a, b, c, d] = self.joints.map(|joint| &columns[usize::from(joint)]);
+    fn blended(&self, joints: &[Joint]) -> (Columns, f32) {
+        let [a, b, c, d] = self.joints.map(|joint| &joints[usize::from(joint)]);
         let [s, t, u, v] = self.weights;
-        a.scaled(s).plus_scaled(b, t).plus_scaled(c, u).plus_scaled(d, v)
+        let blended = a.columns.scaled(s).plus_scaled(&b.columns, t);
+        (blended.plus_scaled(&c.columns, u).plus_scaled(&d.columns, v), a.side)
     }
 }
 

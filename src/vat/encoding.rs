@@ -58,6 +58,7 @@ impl Remap {
 }
 
 /// Channels of a texel as numbers: fixed point in 0..1, floats as they are.
+#[inline]
 pub fn decode_texel(texel: UVec4, encoding: Encoding) -> Vec4 {
     match encoding {
         Encoding::Unorm8 | Encoding::Split256 | Encoding::Split255 => texel.as_vec4() / 255.0,
@@ -70,6 +71,7 @@ pub fn decode_texel(texel: UVec4, encoding: Encoding) -> Vec4 {
 }
 
 /// Position of a texel, metres: the bounded encodings are mapped, the others are metres already.
+#[inline]
 pub fn decode_position(texel: UVec4, encoding: Encoding, remap: Remap) -> Vec3 {
     let value = decode_texel(texel, encoding).truncate();
     if encoding.is_bounded() {
@@ -79,6 +81,7 @@ pub fn decode_position(texel: UVec4, encoding: Encoding, remap: Remap) -> Vec3 {
 }
 
 /// Position of two texels of 8 bits, metres.
+#[inline]
 pub fn decode_split(high: UVec4, low: UVec4, encoding: Encoding, remap: Remap) -> Vec3 {
     let (high, low) = (high.truncate(), low.truncate());
     let value = if encoding == Encoding::Split256 {

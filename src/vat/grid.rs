@@ -30,6 +30,7 @@ pub struct Grid {
 }
 
 /// Texel address of `element` in `frame`.
+#[inline]
 pub fn texel_address(grid: Grid, element: u32, frame: u32) -> UVec2 {
     let band = frame / grid.frames_per_band;
     let frame_in_band = frame % grid.frames_per_band;

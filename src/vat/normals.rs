@@ -21,6 +21,7 @@ use super::playback::Frames;
 use super::{Encoding, FrameBlend, Normals, TexelFormat, Texels};
 
 /// Unit vector of octahedral coordinates, each in -1..=1; +Z is the middle.
+#[inline]
 pub fn decode_octahedral(coordinates: Vec2) -> Vec3 {
     let mut n = coordinates.extend(1.0 - coordinates.x.abs() - coordinates.y.abs());
     let fold = (-n.z).max(0.0);
@@ -30,6 +31,7 @@ pub fn decode_octahedral(coordinates: Vec2) -> Vec3 {
 }
 
 /// Unit vector of a texel of a normal texture.
+#[inline]
 pub fn decode_normal(texel: UVec4, normals: Normals) -> Vec3 {
     let half = if normals == Normals::Texture8 { 127.0 } else { 32767.0 };
     let coordinates = (glam::uvec2(texel.x, texel.y).as_vec2() - half) / half;
@@ -56,6 +58,7 @@ pub fn alpha_bits(encoding: Encoding) -> u32 {
 }
 
 /// Normal of `element` in one frame: of a normal texture, or of positions in `encoding`.
+#[inline]
 pub fn stored_normal(
     normal: &Texels,
     grid: Grid,
@@ -79,6 +82,7 @@ pub fn stored_normal(
 /// Normal of `element` between frames: straight blend of two, made unit length; opposite normals
 /// that cancel give the first. Catmull-Rom blends normals linearly too: the difference is far below
 /// what shading shows, and it saves two fetches.
+#[inline]
 pub fn blended_normal(
     normal: &Texels,
     grid: Grid,
@@ -99,6 +103,7 @@ pub fn blended_normal(
 }
 
 /// Octahedral coordinates of a unit vector.
+#[inline]
 pub fn encode_octahedral(n: Vec3) -> Vec2 {
     let n = n / (n.x.abs() + n.y.abs() + n.z.abs());
     if n.z >= 0.0 {

@@ -144,6 +144,7 @@ pub fn clip_interval(clip: ClipCursor, cycle: u32, intervals: u32) -> Frames {
 }
 
 /// Position between frames: `before` and `after` are read by Catmull-Rom only.
+#[inline]
 pub fn blend_position(
     before: Vec3,
     a: Vec3,

@@ -15,6 +15,7 @@ use super::playback::{Frames, blend_position};
 use super::{Encoding, FrameBlend, PositionSpace, Texels};
 
 /// Stored position of `element` in one frame, metres.
+#[inline]
 pub fn soft_stored(
     position: &Texels,
     grid: Grid,
@@ -33,6 +34,7 @@ pub fn soft_stored(
 }
 
 /// Stored position of `element` between frames, metres.
+#[inline]
 pub fn soft_blended(
     position: &Texels,
     grid: Grid,
@@ -56,6 +58,7 @@ pub fn soft_blended(
 }
 
 /// Position of a vertex, metres, from its rest position and what its element stores.
+#[inline]
 pub fn soft_position(rest: Vec3, stored: Vec3, space: PositionSpace) -> Vec3 {
     if space == PositionSpace::Offset {
         return rest + stored;

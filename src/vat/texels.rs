@@ -79,6 +79,7 @@ impl Texels {
     ///
     /// # Panics
     /// If `at` is outside the picture.
+    #[inline]
     pub fn load(&self, at: UVec2) -> UVec4 {
         assert!(at.cmplt(self.size).all(), "texel {at} is outside {}", self.size);
         let texel_bytes = self.format.bytes() as usize;

@@ -8,13 +8,16 @@ use super::MAX_JSON_BYTES;
 use crate::asset::Error;
 use crate::asset::ktx2::ALIGNMENT;
 
-/// A file of two chunks.
-pub(super) fn pack(mut json: Vec<u8>, mut binary: Vec<u8>) -> Vec<u8> {
+/// A file of two chunks, in pieces: what is large is not copied.
+pub(super) fn pack(mut json: Vec<u8>, mut binary: Vec<Bytes>) -> Vec<Bytes> {
     // Header and chunk headers are 12 + 8 + 8 bytes: padded so that the binary data begin aligned.
     json.resize((json.len() + 28).next_multiple_of(ALIGNMENT) - 28, b' ');
-    binary.resize(binary.len().next_multiple_of(4), 0);
-    let total = 28 + json.len() + binary.len();
-    let mut bytes = Vec::with_capacity(total);
+    let mut binary_length: usize = binary.iter().map(Bytes::len).sum();
+    let padding = binary_length.next_multiple_of(4) - binary_length;
+    binary.push(Bytes::from(vec![0; padding]));
+    binary_length += padding;
+    let total = 28 + json.len() + binary_length;
+    let mut bytes = Vec::with_capacity(28 + json.len());
     let length = |length: usize| u32::try_from(length).unwrap_or(u32::MAX).to_le_bytes();
     bytes.extend_from_slice(b"glTF");
     bytes.extend_from_slice(&2u32.to_le_bytes());
@@ -22,10 +25,10 @@ pub(super) fn pack(mut json: Vec<u8>, mut binary: Vec<u8>) -> Vec<u8> {
     bytes.extend_from_slice(&length(json.len()));
     bytes.extend_from_slice(b"JSON");
     bytes.extend_from_slice(&json);
-    bytes.extend_from_slice(&length(binary.len()));
+    bytes.extend_from_slice(&length(binary_length));
     bytes.extend_from_slice(b"BIN\0");
-    bytes.extend_from_slice(&binary);
-    bytes
+    binary.insert(0, bytes.into());
+    binary
 }
 
 /// The JSON and binary chunks of a file; the second may be absent, more may follow.

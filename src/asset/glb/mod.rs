@@ -77,14 +77,15 @@ pub fn read(path: &Path) -> Result<Asset, Error> {
 /// [`MAX_JSON_BYTES`].
 pub fn write(asset: &Asset, path: &Path, compression: Compression, overwrite: bool) -> Result<(), Error> {
     output::check(path, overwrite)?;
-    let bytes = encode(asset, compression);
-    let json = u32::from_le_bytes([bytes[12], bytes[13], bytes[14], bytes[15]]);
-    let lengths =
-        [("file", bytes.len() as u64, MAX_FILE_BYTES), ("JSON chunk", u64::from(json), MAX_JSON_BYTES)];
+    let pieces = write::pieces(asset, compression);
+    let head = &pieces[0];
+    let json = u32::from_le_bytes([head[12], head[13], head[14], head[15]]);
+    let total: u64 = pieces.iter().map(|piece| piece.len() as u64).sum();
+    let lengths = [("file", total, MAX_FILE_BYTES), ("JSON chunk", u64::from(json), MAX_JSON_BYTES)];
     for (what, found, expected) in lengths {
         if found > expected {
             return Err(Error::Length { what, found, expected, path: path.to_owned() });
         }
     }
-    Ok(output::write(path, overwrite, &bytes)?)
+    Ok(output::write_pieces(path, overwrite, &pieces)?)
 }

@@ -1,3 +1,5 @@
+use bytes::Bytes;
+
 use super::container::pack;
 use super::document::{
     ARRAY_BUFFER, Accessor, Animation, AssetInfo, Attributes, Blob, Buffer, BufferView, Clip, Document,
@@ -11,24 +13,33 @@ use crate::asset::{Asset, Compression};
 /// The binary chunk while it grows.
 #[derive(Default)]
 struct Binary {
-    bytes: Vec<u8>,
+    pieces: Vec<Bytes>,
+    length: usize,
     views: Vec<BufferView>,
 }
 
 impl Binary {
     /// Appends a buffer view and gives its index.
     fn push(&mut self, data: &[u8], target: Option<u32>) -> u32 {
+        self.push_pieces(&[Bytes::copy_from_slice(data)], target)
+    }
+
+    /// Appends a buffer view of several pieces, none of which is copied.
+    fn push_pieces(&mut self, data: &[Bytes], target: Option<u32>) -> u32 {
         // The chunk itself begins at a multiple of the alignment, see `encode`.
-        self.bytes.resize(self.bytes.len().next_multiple_of(ALIGNMENT), 0);
-        let view = BufferView {
+        let padding = self.length.next_multiple_of(ALIGNMENT) - self.length;
+        self.pieces.push(Bytes::from(vec![0; padding]));
+        self.length += padding;
+        let byte_length: usize = data.iter().map(Bytes::len).sum();
+        self.views.push(BufferView {
             buffer: 0,
-            byte_offset: self.bytes.len() as u64,
-            byte_length: data.len() as u64,
+            byte_offset: self.length as u64,
+            byte_length: byte_length as u64,
             byte_stride: None,
             target,
-        };
-        self.bytes.extend_from_slice(data);
-        self.views.push(view);
+        });
+        self.pieces.extend_from_slice(data);
+        self.length += byte_length;
         index(self.views.len() - 1)
     }
 }
@@ -42,6 +53,11 @@ fn index(index: usize) -> u32 {
 ///
 /// More than [`super::MAX_FILE_BYTES`] are no valid file; [`super::write()`] refuses them.
 pub fn encode(asset: &Asset, compression: Compression) -> Vec<u8> {
+    pieces(asset, compression).concat()
+}
+
+/// The same, in pieces.
+pub(super) fn pieces(asset: &Asset, compression: Compression) -> Vec<Bytes> {
     let mut binary = Binary::default();
     let mut accessors = Vec::new();
     let meshes = vec![mesh(asset, &mut binary, &mut accessors)];
@@ -76,12 +92,12 @@ pub fn encode(asset: &Asset, compression: Compression) -> Vec<u8> {
         images,
         accessors,
         buffer_views: binary.views,
-        buffers: vec![Buffer { byte_length: binary.bytes.len() as u64, uri: None }],
+        buffers: vec![Buffer { byte_length: binary.length as u64, uri: None }],
         extensions,
     };
     // Strings and finite numbers only: there is nothing in the document that JSON cannot hold.
     let json = serde_json::to_vec(&document).unwrap_or_default();
-    pack(json, binary.bytes)
+    pack(json, binary.pieces)
 }
 
 fn mesh(asset: &Asset, binary: &mut Binary, accessors: &mut Vec<Accessor>) -> Mesh {
@@ -141,11 +157,10 @@ fn mesh(asset: &Asset, binary: &mut Binary, accessors: &mut Vec<Accessor>) -> Me
 fn animation(asset: &Asset, compression: Compression, binary: &mut Binary) -> Animation {
     let animation = &asset.animation;
     let positions = ktx2::encode(&animation.positions, Some(animation.encoding), compression);
-    let positions = Blob { buffer_view: binary.push(&positions, None) };
-    let normal_texels = animation
-        .normal_texels
-        .as_ref()
-        .map(|texels| Blob { buffer_view: binary.push(&ktx2::encode(texels, None, compression), None) });
+    let positions = Blob { buffer_view: binary.push_pieces(&positions, None) };
+    let normal_texels = animation.normal_texels.as_ref().map(|texels| Blob {
+        buffer_view: binary.push_pieces(&ktx2::encode(texels, None, compression), None),
+    });
     let clips = asset.clips.iter().zip(&asset.clip_bounds);
     Animation {
         version: VERSION,
