@@ -1,5 +1,7 @@
 //! Clips: named frame ranges with their own rate and loop mode.
 
+use glam::Vec3;
+
 /// What happens at a clip's end.
 #[repr(u32)]
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, serde::Serialize, serde::Deserialize)]
@@ -41,6 +43,8 @@ pub struct Clip {
     pub fps: f64,
     /// What happens at the end.
     pub loop_mode: LoopMode,
+    /// The way over the ground that was taken out of each frame, from the first on, metres.
+    pub root_motion: Option<Vec<Vec3>>,
 }
 
 impl Clip {

@@ -227,7 +227,7 @@ fn outputs_are_overwritten_only_with_force_and_nothing_half_written_stays() {
 #[test]
 fn baking_twice_gives_the_same_bytes_and_import_keeps_them() {
     let folder = tempfile::tempdir().unwrap();
-    let path = |name: &str| folder.path().join(name).to_str().unwrap().to_owned();
+    let path = |name: &str| folder.path().join(format!("{name}.vat.glb")).to_str().unwrap().to_owned();
     let report = json(&throng(&["bake", "builtin:flag", "--fps", "5", "--json", "-o", &path("again")]));
     assert!(report["position_error_metres"]["error"].as_f64().unwrap() < 1e-4);
     assert_eq!(fs::read(flag()).unwrap(), fs::read(path("again")).unwrap());
@@ -287,6 +287,13 @@ fn without_a_display_the_demo_is_two_files_and_view_says_so() {
     for name in ["throng-demo.png", "throng-demo.gif"] {
         assert!(fs::metadata(folder.path().join(name)).unwrap().len() > 10_000, "{name}");
     }
+    // Run again, it overwrites nothing.
+    let before = fs::read(folder.path().join("throng-demo.png")).unwrap();
+    fs::write(folder.path().join("throng-demo.gif"), "mine").unwrap();
+    assert_code(&command(&[]).current_dir(folder.path()).output().unwrap(), 0);
+    assert_eq!(fs::read(folder.path().join("throng-demo.png")).unwrap(), before);
+    assert_eq!(fs::read(folder.path().join("throng-demo.gif")).unwrap(), b"mine");
+    assert!(folder.path().join("throng-demo-2.gif").exists());
     let view = throng(&["view", flag()]);
     assert_code(&view, 5);
     assert!(stderr(&view).contains("throng capture"));
@@ -392,4 +399,126 @@ fn every_command_takes_a_foreign_folder() {
     if can_draw() {
         assert_code(&throng(&["capture", folder, "-o", &path("a.png"), "--size", "64x48", "-q"]), 0);
     }
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn an_error_that_nobody_can_read_keeps_its_exit_code() {
+    let full = fs::OpenOptions::new().write(true).open("/dev/full").unwrap();
+    let status = command(&["inspect", "nothing-there"]).stderr(full).status().unwrap();
+    assert_eq!(status.code(), Some(3));
+    let (reader, writer) = std::io::pipe().unwrap();
+    drop(reader);
+    let status = command(&["inspect", "nothing-there"]).stderr(writer).status().unwrap();
+    assert_eq!(status.code(), Some(3));
+}
+
+#[test]
+fn files_that_are_no_assets_are_not_replaced() {
+    let folder = tempfile::tempdir().unwrap();
+    let mesh = folder.path().join("mesh.glb");
+    fs::write(&mesh, b"glTF of somebody").unwrap();
+    let output = throng(&["bake", "builtin:flag", "-o", mesh.to_str().unwrap(), "--force"]);
+    assert_code(&output, 4);
+    assert_eq!(fs::read(&mesh).unwrap(), b"glTF of somebody");
+    let picture = folder.path().join("a.png");
+    assert_code(&throng(&["bake", "builtin:flag", "-o", picture.to_str().unwrap()]), 2);
+}
+
+#[test]
+fn what_is_no_model_is_called_by_its_name() {
+    let folder = tempfile::tempdir().unwrap();
+    for (name, bytes, word) in [
+        ("lfs.glb", &b"version https://git-lfs.github.com/spec/v1\noid sha256:0\nsize 9\n"[..], "LFS"),
+        ("empty.glb", b"", "empty"),
+        ("page.gltf", b"<!doctype html>", "HTML"),
+        ("archive.glb", b"PK\x03\x04", "zip"),
+    ] {
+        let path = folder.path().join(name);
+        fs::write(&path, bytes).unwrap();
+        let output = throng(&["inspect", path.to_str().unwrap()]);
+        assert_code(&output, 3);
+        assert!(stderr(&output).contains(word), "{name}: {}", stderr(&output));
+    }
+}
+
+#[test]
+fn a_scene_names_clips_and_sources_that_exist() {
+    let folder = tempfile::tempdir().unwrap();
+    let scene = folder.path().join("scene.json");
+    for (asset, clips, word) in [(flag(), "nope", "clips of"), ("builtin:nope", "fly", "built-in")] {
+        let text = serde_json::json!({"schema_version": 1, "crowds":
+            [{"asset": asset, "crowd": {"count": 2, "clips": [clips]}}]});
+        fs::write(&scene, text.to_string()).unwrap();
+        let to = folder.path().join("a.png");
+        let output = throng(&["capture", scene.to_str().unwrap(), "-o", to.to_str().unwrap()]);
+        assert_code(&output, 3);
+        assert!(stderr(&output).contains(word), "{}", stderr(&output));
+    }
+}
+
+/// `bake` of models: one, several with one that fails, unchanged ones, and a limit that cannot be kept.
+#[test]
+fn models_are_baked_one_by_one_and_in_batches() {
+    let Some(models) = common::fixtures("gltf") else { return };
+    let folder = tempfile::tempdir().unwrap();
+    let model = |name: &str| models.join(name).to_str().unwrap().to_owned();
+    let (fox, simple) = (model("fox/Fox.glb"), model("simple_skin/SimpleSkin.gltf"));
+    let draco = model("quat_mech_finn_draco/Mech_FinnTheFrog-transformed.glb");
+    let to = folder.path().to_str().unwrap();
+    let batch = ["bake", &fox, &draco, &simple, "--out-dir", to, "--jobs", "2", "--json"];
+    let output = throng(&batch);
+    assert_code(&output, 3);
+    let value = json(&output);
+    assert_eq!((&value["baked"], &value["failed"]), (&2.into(), &1.into()));
+    assert!(value["results"][1]["error"].as_str().unwrap().contains("KHR_draco_mesh_compression"));
+    let fox_file = folder.path().join("Fox.vat.glb");
+    let bytes = fs::read(&fox_file).unwrap();
+    let again = json(&throng(&[&batch[..], &["--changed"]].concat()));
+    assert_eq!((&again["unchanged"], &again["failed"]), (&2.into(), &1.into()));
+    let other = json(&throng(&[&batch[..], &["--changed", "--encoding", "unorm8"]].concat()));
+    assert_eq!(other["baked"], 2);
+    assert_ne!(fs::read(&fox_file).unwrap(), bytes);
+    // Same bytes whatever the number of threads.
+    let single = folder.path().join("single.vat.glb");
+    let one = command(&["bake", &fox, "-o", single.to_str().unwrap()]).env("RAYON_NUM_THREADS", "1").output();
+    assert_code(&one.unwrap(), 0);
+    assert_eq!(fs::read(&single).unwrap(), bytes);
+    let missed = throng(&["bake", &simple, "-o", &format!("{to}/x.vat.glb"), "--max-error", "0.000001mm"]);
+    assert_code(&missed, 1);
+    assert!(stderr(&missed).contains("What would be"), "{}", stderr(&missed));
+    assert!(!folder.path().join("x.vat.glb").exists());
+    // A model is evaluated by itself, in its own order of vertices.
+    let sample = json(&throng(&["sample", &fox, "--clip", "Run", "--time", "0.2"]));
+    assert_eq!(sample["vertex_count"], 1728);
+    assert!(sample["positions"][0].as_f64().unwrap().to_string().len() > 10, "all digits of a double");
+}
+
+/// Anisotropic filtering never ended on llvmpipe where a crowd's derivatives are not numbers.
+#[test]
+fn a_crowd_that_overlaps_itself_is_drawn_in_time() {
+    let Some(exports) = common::fixtures("openvat") else { return };
+    if !can_draw() {
+        return;
+    }
+    let folder = tempfile::tempdir().unwrap();
+    let scene = folder.path().join("scene.json");
+    let wave = folder.path().join("wave.vat.glb");
+    let export = exports.join("wave/exr16_packed");
+    assert_code(&throng(&["import", export.to_str().unwrap(), "-o", wave.to_str().unwrap()]), 0);
+    let text = r#"{"schema_version": 1, "size": [32, 32],
+        "crowds": [{"asset": "wave.vat.glb", "crowd": {"count": 2000, "layout": "ring"}}]}"#;
+    fs::write(&scene, text).unwrap();
+    let to = folder.path().join("a.png");
+    let mut child =
+        command(&["capture", scene.to_str().unwrap(), "-o", to.to_str().unwrap()]).spawn().unwrap();
+    let begun = Instant::now();
+    while child.try_wait().unwrap().is_none() {
+        if begun.elapsed() > Duration::from_secs(60) {
+            child.kill().unwrap();
+            panic!("not drawn after a minute");
+        }
+        std::thread::sleep(Duration::from_millis(50));
+    }
+    assert!(child.wait().unwrap().success());
 }

@@ -93,6 +93,7 @@ fn questions() -> Vec<Question> {
                 frame_count: [1, 2, 3, 24, 1 + random.below(5000) as u32][index % 5],
                 fps: [0.0, 24.0, 29.97, 240.0][index % 4],
                 loop_mode: LoopMode::ALL[index % 3],
+                root_motion: None,
             };
             let time =
                 [random.signed() * 10.0, random.signed() * 1e7, random.unit() * 1e12, f64::NAN, -1e300];

@@ -8,11 +8,12 @@ use std::path::PathBuf;
 
 use glam::{DVec3, Vec3};
 use serde_json::Value;
-use throng::bake::{self, Settings};
+use throng::bake::{self, Limit, Settings};
 use throng::import;
 use throng::mesh::VertexFrame;
-use throng::skeleton::{Scratch, Skinner};
-use throng::source::timeline::Wanted;
+use throng::skeleton::track::{Interpolation, Track};
+use throng::skeleton::{Channel, Property, Scratch, Skinner};
+use throng::source::timeline::{Root, Wanted};
 use throng::source::{Model, Motion};
 use throng::vat::playback::encode_frames;
 use throng::vat::{Encoding, FrameBlend};
@@ -148,7 +149,9 @@ fn bakes_of_every_model_are_what_it_evaluates_to() {
             let size = f64::from(asset.bounds().size().length());
             let mut largest = 0.0_f64;
             for (clip, of) in asset.clips.iter().zip(&source.clips) {
-                let Motion::Rig { clip: of_rig, start_seconds, frame_count } = of.motion else { panic!() };
+                let Motion::Rig { clip: of_rig, start_seconds, frame_count, .. } = of.motion else {
+                    panic!()
+                };
                 // Every frame of small models, some of large ones.
                 let stride = (of.frame_count() * asset.mesh.vertex_count() / 200_000).max(1);
                 for frame in (0..frame_count).step_by(stride) {
@@ -183,5 +186,82 @@ fn bakes_of_every_model_are_what_it_evaluates_to() {
         assert!(row[1] <= 2e-5, "{name}: unorm16 {:e}", row[1]);
         assert!(row[2] <= 6e-4, "{name}: float16 {:e}", row[2]);
         assert!(normal <= 0.005, "{name}: normals are {normal} degrees off");
+    }
+}
+
+#[test]
+fn the_chosen_bake_keeps_to_the_limit_at_any_time() {
+    let Some(truth) = truths().into_iter().find(|truth| truth.name == "quat_manta") else { return };
+    let model = truth.open().unwrap();
+    let size = model.rig.evaluate(None, 0.0).positions.iter().map(|p| p.length()).fold(0.0, f64::max);
+    let cut = |fps| {
+        let wanted = Wanted { fps: Some(fps), ..Wanted::default() };
+        model.source(None, &wanted).map_err(bake::Error::from)
+    };
+    for (part, frame_blend) in [(0.02, FrameBlend::Linear), (0.005, FrameBlend::CatmullRom)] {
+        let limit = Limit { metres: part * size, frame_blend };
+        let (chosen, source) = bake::choose_rate(cut, &Settings::default(), limit).unwrap();
+        let (baked, source) = (chosen.baked.unwrap(), source.unwrap());
+        let tried: Vec<_> = chosen.tried.iter().map(|one| (one.encoding, one.fps, one.meets)).collect();
+        // The last is taken; what is smaller was tried before it, and was too far off.
+        let (encoding, fps, meets) = *tried.last().unwrap();
+        assert!(meets && encoding == baked.report.encoding, "{tried:?}");
+        let smaller = |one: &&(&str, f64, bool)| one.1 < fps || (one.0 != "float32" && one.0 != encoding);
+        assert!(tried.iter().filter(smaller).all(|one| !one.2), "{tried:?}");
+        let rigged = source.rig.as_ref().unwrap();
+        let clip = &baked.asset.clips[0];
+        let mut largest = 0.0_f64;
+        for moment in 0..500 {
+            let frame = f64::from(moment) / 500.0 * f64::from(clip.frame_count);
+            let exact = model.rig.evaluate(Some(0), clip.frame_seconds(frame));
+            let pose = baked.asset.pose(encode_frames(clip, frame), frame_blend);
+            for (vertex, position) in pose.positions.iter().enumerate() {
+                let of_model = rigged.model_vertices[baked.vertices[vertex] as usize] as usize;
+                largest = largest.max(exact.positions[of_model].distance(position.as_dvec3()));
+            }
+        }
+        println!("{frame_blend}: {tried:?}: {largest} of {} m", limit.metres);
+        // It is measured at three moments between two frames, and may be a little more at others.
+        assert!(largest <= limit.metres * 1.02, "{largest} above {}", limit.metres);
+    }
+}
+
+#[test]
+fn a_root_that_walks_is_stripped_or_extracted() {
+    let Some(truth) = truths().into_iter().find(|truth| truth.name == "quat_manta") else { return };
+    let mut model = truth.open().unwrap();
+    // The root wanders off along X and Z at one and half a metre a second, and up.
+    let root = model.rig.skins[0].joints[0];
+    let times = vec![0.0, 2.0];
+    let track = Track::new(times, vec![0.0, 0.0, 0.0, 2.0, 0.3, 1.0], 3, Interpolation::Linear).unwrap();
+    model.rig.clips[0].channels.retain(|c| c.node != root || c.property != Property::Translation);
+    let still = model.source(None, &Wanted::default()).unwrap();
+    assert_eq!(model.rig.root_of(0), None, "its channels only turn");
+    model.rig.clips[0].channels.push(Channel { node: root, property: Property::Translation, track });
+    assert_eq!(model.rig.root_of(0), Some(root));
+    let bake = |root| {
+        let source = model.source(None, &Wanted { root, ..Wanted::default() }).unwrap();
+        let exact = Settings { encoding: Encoding::Float32, ..Settings::default() };
+        bake::bake(&source, &exact).unwrap()
+    };
+    let (kept, stripped, extracted) = (bake(Root::Keep), bake(Root::Strip), bake(Root::Extract));
+    let width = |baked: &bake::Baked| baked.asset.bounds().size();
+    let in_place = bake::bake(&still, &Settings::default()).unwrap();
+    println!("kept {}, stripped {}, in place {}", width(&kept), width(&stripped), width(&in_place));
+    assert!(width(&kept).x > width(&stripped).x * 1.2);
+    assert!((width(&stripped).x - width(&in_place).x).abs() < 1e-3 * width(&in_place).x);
+    assert!((width(&stripped).z - width(&in_place).z).abs() < 1e-3 * width(&in_place).z);
+    assert!(stripped.asset.clips[0].root_motion.is_none() && kept.asset.clips[0].root_motion.is_none());
+    let motion = extracted.asset.clips[0].root_motion.as_ref().unwrap();
+    assert_eq!(motion.len(), extracted.asset.clips[0].frame_count as usize);
+    let pose = |baked: &bake::Baked, frame: u32| {
+        baked.asset.pose(encode_frames(&baked.asset.clips[0], f64::from(frame)), FrameBlend::Step).positions
+    };
+    // What was taken out and the rest make the whole.
+    for frame in [0, 10, 30] {
+        let (kept_pose, extracted_pose) = (pose(&kept, frame), pose(&extracted, frame));
+        for (kept, rest) in kept_pose.iter().zip(&extracted_pose) {
+            assert!(kept.distance(*rest + motion[frame as usize]) < 1e-3, "frame {frame}");
+        }
     }
 }

@@ -67,10 +67,10 @@ pub(crate) enum Command {
 #[derive(Args, Clone, Debug)]
 pub(crate) struct Reading {
     /// Which frame a foreign mesh is stored at: auto, basis (it is the rest pose), or a frame number
-    #[arg(long, default_value = "auto", value_name = "auto|basis|N")]
+    #[arg(long, allow_negative_numbers = true, default_value = "auto", value_name = "auto|basis|N")]
     pub(crate) mesh_frame: MeshFrame,
     /// Frames per second, for files that do not say, and for built-in sources
-    #[arg(long, value_parser = fps)]
+    #[arg(long, allow_negative_numbers = true, value_parser = fps)]
     pub(crate) fps: Option<f64>,
 }
 
@@ -149,21 +149,56 @@ impl Stored {
     }
 }
 
+/// A frame rate as it is asked for.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) enum Rate {
+    Fixed(f64),
+    Auto,
+}
+
+impl Rate {
+    pub(crate) fn fixed(self) -> Option<f64> {
+        match self {
+            Self::Fixed(fps) => Some(fps),
+            Self::Auto => None,
+        }
+    }
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum RootName {
+    Keep,
+    Strip,
+    Extract,
+}
+
+/// A length as it is asked for.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) enum Length {
+    Metres(f64),
+    /// A part of the model's size.
+    OfSize(f64),
+}
+
 /// When a clip's frames are, and what happens at its end.
 #[derive(Args, Clone, Debug)]
 pub(crate) struct Timing {
     /// Only these clips; may be given several times
     #[arg(long, value_name = "NAME|GLOB|INDEX")]
     pub(crate) clip: Vec<String>,
-    /// Frames per second; without it the rate of the model's keys, else 30
-    #[arg(long, value_parser = fps)]
-    pub(crate) fps: Option<f64>,
+    /// Frames per second, or auto: the lowest rate that keeps to --max-error. Without it the rate of the
+    /// model's keys, else 30
+    #[arg(long, allow_negative_numbers = true, value_name = "N|auto", value_parser = rate)]
+    pub(crate) fps: Option<Rate>,
     /// What happens at a clip's end; without it a clip that ends in its first pose is a loop
     #[arg(long = "loop", value_name = "loop|once|ping-pong", value_parser = parser::<LoopMode>(&LoopMode::ALL, LoopMode::name))]
     pub(crate) loop_mode: Option<LoopMode>,
     /// Begin each clip at its first key instead of at time 0
     #[arg(long)]
     pub(crate) trim: bool,
+    /// What becomes of the way over the ground: baked, taken out, or taken out and said in the asset
+    #[arg(long, value_enum, default_value = "keep")]
+    pub(crate) root: RootName,
 }
 
 #[derive(Args, Debug)]
@@ -194,6 +229,13 @@ pub(crate) struct Bake {
     /// How positions are stored
     #[arg(long, default_value = "unorm16", value_parser = parser::<Stored>(Stored::ALL, Stored::name))]
     pub(crate) encoding: Stored,
+    /// Choose the smallest encoding whose worst vertex is no further off, at baked frames and between:
+    /// 0.5mm, 1cm, 0.001m, or 0.1% of the model's size
+    #[arg(long, value_name = "LENGTH", value_parser = length, conflicts_with = "encoding")]
+    pub(crate) max_error: Option<Length>,
+    /// How the player will blend between frames, for --max-error
+    #[arg(long, default_value = "linear", value_parser = parser::<FrameBlend>(FrameBlend::ALL, FrameBlend::name))]
+    pub(crate) blend: FrameBlend,
     /// Where normals come from; default texture16, or alpha with packed16
     #[arg(long, value_parser = parser::<Normals>(Normals::ALL, Normals::name))]
     pub(crate) normals: Option<Normals>,
@@ -244,7 +286,7 @@ pub(crate) struct Sample {
     /// An asset: a .vat.glb file, a foreign folder, builtin:NAME
     pub(crate) path: PathBuf,
     /// Frame of the clip, from 0; may lie between two
-    #[arg(long, value_parser = finite)]
+    #[arg(long, allow_negative_numbers = true, value_parser = finite)]
     pub(crate) frame: Option<f64>,
     /// Seconds from the clip's beginning; goes on as the clip's loop mode says
     #[arg(long, allow_hyphen_values = true, value_parser = finite)]
@@ -287,7 +329,7 @@ pub(crate) struct Capture {
     #[arg(long, value_parser = clap::value_parser!(u32).range(1..=100_000))]
     pub(crate) frames: Option<u32>,
     /// Pictures per second of a sequence; default 30
-    #[arg(long, value_parser = fps)]
+    #[arg(long, allow_negative_numbers = true, value_parser = fps)]
     pub(crate) fps: Option<f64>,
     /// The clips that are played: a name, index or glob
     #[arg(long, value_name = "NAME|GLOB|INDEX")]
@@ -296,7 +338,7 @@ pub(crate) struct Capture {
     #[arg(long, value_parser = parser::<FrameBlend>(FrameBlend::ALL, FrameBlend::name))]
     pub(crate) blend: Option<FrameBlend>,
     /// Which frame a foreign mesh is stored at
-    #[arg(long, default_value = "auto", value_name = "auto|basis|N")]
+    #[arg(long, allow_negative_numbers = true, default_value = "auto", value_name = "auto|basis|N")]
     pub(crate) mesh_frame: MeshFrame,
     /// Print what was drawn as JSON
     #[arg(long)]
@@ -364,6 +406,29 @@ fn fps(text: &str) -> Result<f64, String> {
         Ok(number) if number > 0.0 && number <= 1000.0 => Ok(number),
         _ => Err("expected a number above 0, at most 1000".to_owned()),
     }
+}
+
+fn rate(text: &str) -> Result<Rate, String> {
+    if text == "auto" {
+        return Ok(Rate::Auto);
+    }
+    fps(text).map(Rate::Fixed).map_err(|error| format!("{error}, or auto"))
+}
+
+fn length(text: &str) -> Result<Length, String> {
+    // Long units first: millimetres end in an m too.
+    let units = [("mm", 1e-3), ("cm", 1e-2), ("um", 1e-6), ("µm", 1e-6), ("m", 1.0), ("%", 1e-2)];
+    for (unit, factor) in units {
+        let Some(number) = text.strip_suffix(unit) else { continue };
+        return match number.trim().parse::<f64>() {
+            Ok(number) if number > 0.0 && number.is_finite() => {
+                let value = number * factor;
+                Ok(if unit == "%" { Length::OfSize(value) } else { Length::Metres(value) })
+            }
+            _ => Err("expected a number above 0 before the unit".to_owned()),
+        };
+    }
+    Err("expected a length with its unit: mm, cm, m, um, or % of the model's size".to_owned())
 }
 
 fn size(text: &str) -> Result<[u32; 2], String> {

@@ -9,6 +9,9 @@ pub(crate) enum Failure {
     /// The command line asks for something that cannot be.
     #[error("{0}")]
     Usage(String),
+    /// A bake is further off than was asked for.
+    #[error("{0}")]
+    Missed(String),
     /// Some of many failed; all of them were said.
     #[error("{failed} of {of} failed")]
     Batch { failed: usize, of: usize, first: Box<Self> },
@@ -23,8 +26,13 @@ pub(crate) enum Failure {
     Bake(#[from] bake::Error),
     #[error(transparent)]
     Builtin(#[from] source::builtin::Error),
+    #[error(transparent)]
+    SceneSource(source::builtin::Error),
     #[error("cannot read the input: {source}: {}", path.display())]
     Input { source: io::Error, path: PathBuf },
+    /// A file that is not ours is not replaced, whatever is asked.
+    #[error("the output exists and is no asset: {}", path.display())]
+    NotOurs { path: PathBuf },
     /// An output cannot be written.
     #[error(transparent)]
     Output(#[from] output::Error),
@@ -44,10 +52,20 @@ impl Failure {
     /// The documented exit code.
     pub(crate) fn code(&self) -> u8 {
         match self {
+            Self::Missed(_) => 1,
             Self::Batch { first, .. } => first.code(),
             Self::Usage(_) | Self::Builtin(_) => 2,
-            Self::Asset(asset::Error::Output(_)) | Self::Output(_) | Self::Stdout(_) | Self::Encode(_) => 4,
-            Self::Import(_) | Self::Asset(_) | Self::Scene(_) | Self::Bake(_) | Self::Input { .. } => 3,
+            Self::Asset(asset::Error::Output(_))
+            | Self::Output(_)
+            | Self::NotOurs { .. }
+            | Self::Stdout(_)
+            | Self::Encode(_) => 4,
+            Self::Import(_)
+            | Self::Asset(_)
+            | Self::Scene(_)
+            | Self::SceneSource(_)
+            | Self::Bake(_)
+            | Self::Input { .. } => 3,
             Self::Gpu(gpu::Error::Lost(_) | gpu::Error::TimedOut(_) | gpu::Error::OutOfMemory) => 6,
             Self::Gpu(_) | Self::Window(_) => 5,
         }

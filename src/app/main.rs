@@ -38,8 +38,8 @@ fn main() -> ExitCode {
     signals::install();
     panic::set_hook(Box::new(|info| {
         let place = info.location().map_or_else(String::new, |at| format!(" at {}:{}", at.file(), at.line()));
-        eprintln!("internal error{place}: {}", panic_text(info.payload()));
-        eprintln!("  this is a fault of throng: please report it, with the command and the input");
+        command::complain(&format!("internal error{place}: {}", panic_text(info.payload())));
+        command::complain("  this is a fault of throng: please report it, with the command and the input");
     }));
     let quiet = cli.quiet;
     let color = match cli.color {
@@ -55,9 +55,9 @@ fn main() -> ExitCode {
         Ok(Err(Failure::Stdout(error))) if error.kind() == io::ErrorKind::BrokenPipe => ExitCode::SUCCESS,
         Ok(Err(failure)) => {
             let (on, off) = if color { ("\x1b[1;31m", "\x1b[0m") } else { ("", "") };
-            eprintln!("{on}error{off}: {failure}");
+            command::complain(&format!("{on}error{off}: {failure}"));
             if let Some(hint) = failure.hint().filter(|_| !quiet) {
-                eprintln!("  {hint}");
+                command::complain(&format!("  {hint}"));
             }
             ExitCode::from(failure.code())
         }
@@ -79,7 +79,7 @@ fn run(cli: Cli) -> Result<(), Failure> {
         Some(Command::Inspect(arguments)) => command::inspect::run(&arguments),
         Some(Command::Sample(arguments)) => command::sample::run(&arguments),
         Some(Command::Capture(arguments)) => command::capture::run(&arguments, talk),
-        Some(Command::View(arguments)) => command::view::run(&arguments),
+        Some(Command::View(arguments)) => command::view::run(&arguments, talk),
         Some(Command::Doctor(arguments)) => command::doctor::run(&arguments),
         Some(Command::Completions(arguments)) => command::completions::run(&arguments),
     }

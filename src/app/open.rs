@@ -88,7 +88,23 @@ pub(crate) fn scene(path: &Path, options: &import::Options) -> Result<(Scene, Ve
         };
         asset(&path, options)
     });
-    let assets = assets.collect::<Result<_, _>>()?;
+    let assets: Vec<Asset> = assets.collect::<Result<_, Failure>>().map_err(|failure| match failure {
+        // The scene is the input, whatever it names.
+        Failure::Builtin(error) => Failure::SceneSource(error),
+        other => other,
+    })?;
+    for (index, (crowd, asset)) in scene.crowds.iter().zip(&assets).enumerate() {
+        let missing =
+            crowd.crowd.clips.iter().find(|name| !asset.clips.iter().any(|clip| clip.name == **name));
+        if let Some(name) = missing {
+            return Err(Failure::Scene(throng::scene::Error::Value {
+                pointer: format!("/crowds/{index}/crowd/clips"),
+                found: format!("{name:?}"),
+                expected: format!("clips of {}: {}", crowd.asset, listed(&asset.clips)),
+                path: path.to_owned(),
+            }));
+        }
+    }
     Ok((scene, assets))
 }
 
@@ -130,11 +146,11 @@ fn is_scene(path: &Path) -> bool {
 pub(crate) fn clips_of_model(model: &Model, wanted: &Wanted) -> Result<Vec<(Clip, Cut)>, Failure> {
     let clip = |name: String, cut: Cut| {
         let Cut { fps, frame_count, loop_mode, .. } = cut;
-        (Clip { name, first_frame: 0, frame_count, fps, loop_mode }, cut)
+        (Clip { name, first_frame: 0, frame_count, fps, loop_mode, root_motion: None }, cut)
     };
     if model.rig.clips.is_empty() {
         let (fps, loop_mode) = (0.0, LoopMode::Once);
-        let cut = Cut { start_seconds: 0.0, fps, frame_count: 1, loop_mode, is_cycle: false };
+        let cut = Cut { start_seconds: 0.0, fps, frame_count: 1, loop_mode, is_cycle: false, root: None };
         return Ok(vec![clip("rest".to_owned(), cut)]);
     }
     let clips = model.rig.clips.iter().enumerate();

@@ -273,6 +273,10 @@ fn check_clips(parts: &Parts) -> Result<(), Invalid> {
         below("clip last frame", end - 1, u64::from(parts.animation.grid.frame_count))?;
         let holds = clip.fps.is_finite() && clip.fps >= 0.0;
         value("clip fps", holds, clip.fps, "a finite number, at least 0")?;
+        if let Some(way) = &clip.root_motion {
+            count("clip root motion", way.len(), clip.frame_count as usize)?;
+            finite("clip root motion", way)?;
+        }
     }
     for bounds in &parts.clip_bounds {
         value("clip bounds", bounds.is_proper(), bounds, "finite numbers, min not above max")?;

@@ -12,6 +12,7 @@ use crate::vat::grid::{DoesNotFit, Grid};
 use crate::vat::soft::soft_stored;
 use crate::vat::{Encoding, Mode, Normals, PositionSpace, Texels};
 
+mod choose;
 mod order;
 mod pack;
 mod report;
@@ -21,6 +22,7 @@ use order::ordered;
 use pack::Packing;
 use survey::Look;
 
+pub use choose::{Chosen, Limit, RATES, Tried, choose_encoding, choose_rate};
 pub use report::{Between, Report, Worst};
 
 /// Texture size that every desktop and the web's WebGPU have.
@@ -164,7 +166,7 @@ pub fn encode(source: &Source, settings: &Settings) -> Result<(Asset, Vec<u32>),
         settings,
     };
     let (positions, normal_texels) = packing.texels();
-    let clips = clips(source);
+    let clips = clips(source, &sampler);
     let parts = Parts {
         name: source.name.clone(),
         mesh: ordered.mesh,
@@ -225,12 +227,13 @@ fn frames(source: &Source) -> Vec<FrameOf> {
         .collect()
 }
 
-fn clips(source: &Source) -> Vec<Clip> {
+fn clips(source: &Source, sampler: &Sampler<'_>) -> Vec<Clip> {
     let mut first_frame = 0;
     source
         .clips
         .iter()
-        .map(|clip| {
+        .enumerate()
+        .map(|(index, clip)| {
             let frame_count = u32::try_from(clip.frame_count()).unwrap_or(u32::MAX);
             let range = Clip {
                 name: clip.name.clone(),
@@ -238,6 +241,9 @@ fn clips(source: &Source) -> Vec<Clip> {
                 frame_count,
                 fps: clip.fps,
                 loop_mode: clip.loop_mode,
+                root_motion: (0..frame_count)
+                    .map(|frame| sampler.root_way(index, f64::from(frame)))
+                    .collect(),
             };
             first_frame = first_frame.saturating_add(frame_count);
             range

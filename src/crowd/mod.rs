@@ -201,6 +201,7 @@ mod tests {
                 frame_count: 1,
                 fps: 30.0,
                 loop_mode: LoopMode::Loop,
+                root_motion: None,
             })
             .collect()
     }

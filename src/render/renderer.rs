@@ -295,7 +295,8 @@ fn shared(device: &wgpu::Device, queue: &wgpu::Queue) -> Shared {
             mag_filter: wgpu::FilterMode::Linear,
             min_filter: wgpu::FilterMode::Linear,
             mipmap_filter: wgpu::MipmapFilterMode::Linear,
-            anisotropy_clamp: 4,
+            // Not anisotropic: where a triangle's UVs are one point, as in palettes, llvmpipe then never ends.
+            anisotropy_clamp: 1,
             ..Default::default()
         }),
         position_sampler: device.create_sampler(&wgpu::SamplerDescriptor {

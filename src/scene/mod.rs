@@ -118,6 +118,9 @@ pub enum Error {
     },
 }
 
+/// Single floats tell millimetres apart up to a few kilometres; far beyond that nothing is drawn right.
+const MAX_METRES: f32 = 1e6;
+
 impl Scene {
     /// A scene of one asset: `count` of it on a grid, framed.
     pub fn of_asset(asset: impl Into<String>, bounds: Bounds, count: u32) -> Self {
@@ -194,12 +197,17 @@ impl Scene {
             for (field, number) in [
                 ("heading_degrees", crowd.heading_degrees),
                 ("heading_spread_degrees", crowd.heading_spread_degrees),
-                ("scale_spread", crowd.scale_spread),
                 ("phase_spread", crowd.phase_spread),
-                ("speed_spread", crowd.speed_spread),
             ] {
                 value(number.is_finite(), &at(field), &number, "a finite number")?;
             }
+            // Everybody keeps some size, and goes the same way in time.
+            let spread = |number: f32| (0.0..1.0).contains(&number);
+            value(spread(crowd.scale_spread), &at("scale_spread"), &crowd.scale_spread, "0 to below 1")?;
+            value(spread(crowd.speed_spread), &at("speed_spread"), &crowd.speed_spread, "0 to below 1")?;
+            let far = MAX_METRES;
+            value(crowd.spacing <= far, &at("spacing"), &crowd.spacing, "at most 1e6 metres")?;
+            value(crowd.scale <= far, &at("scale"), &crowd.scale, "at most 1e6")?;
             let slow = crowd.speed.is_finite() && crowd.speed.abs() < 128.0;
             value(slow, &at("speed"), &crowd.speed, "-128 to 128")?;
         }
@@ -209,8 +217,10 @@ impl Scene {
             let fov = camera.fov_y_degrees;
             value(fov > 0.0 && fov < 180.0, "/camera/fov_y_degrees", &fov, "above 0, below 180")?;
             let near = camera.near;
-            value(near.is_finite() && near > 0.0, "/camera/near", &near, "metres, above 0")?;
+            value(near > 0.0 && near <= MAX_METRES, "/camera/near", &near, "metres, above 0, at most 1e6")?;
         }
+        let haze = self.light.haze_metres;
+        value(haze.is_finite() && haze >= 0.0, "/light/haze_metres", &haze, "metres, at least 0")?;
         let line = self.ground.line_metres;
         value(line.is_finite() && line > 0.0, "/ground/line_metres", &line, "metres, above 0")?;
         value(self.ground.height.is_finite(), "/ground/height", &self.ground.height, "a finite number")

@@ -65,6 +65,36 @@ impl Rig {
         }
     }
 
+    /// The node that carries the whole figure through a clip: of the nodes above everything that is shown
+    /// and moved by the clip, the topmost. `None` where nothing is.
+    pub fn root_of(&self, clip: usize) -> Option<u32> {
+        let moved = |node: u32| {
+            let channels = self.clips.get(clip).map_or(&[][..], |clip| &clip.channels);
+            channels.iter().any(|channel| channel.node == node && channel.property == Property::Translation)
+        };
+        let joints = self.skins.iter().flat_map(|skin| &skin.joints);
+        let rigid = self.parts.iter().filter(|part| part.skin.is_none()).map(|part| &part.node);
+        let carriers: Vec<u32> = joints.chain(rigid).copied().collect();
+        // Parents come before children, so the first that carries most is the topmost.
+        let carried = |root: u32| {
+            let below = |node: u32| {
+                let mut at = Some(node);
+                while let Some(node) = at {
+                    if node == root {
+                        return true;
+                    }
+                    at = self.nodes[node as usize].parent;
+                }
+                false
+            };
+            carriers.iter().filter(|node| below(**node)).count()
+        };
+        let nodes = (0..self.nodes.len()).filter_map(|node| u32::try_from(node).ok());
+        let candidates = nodes.filter(|node| moved(*node)).map(|node| (carried(node), node));
+        let best = candidates.max_by_key(|(carried, node)| (*carried, std::cmp::Reverse(*node)));
+        best.filter(|(carried, _)| *carried * 2 > carriers.len()).map(|(_, node)| node)
+    }
+
     /// What each part multiplies its vertices by: the matrices of its skin's joints, else of its node.
     pub(super) fn part_matrices(&self, pose: &Pose, part: usize, into: &mut Vec<DMat4>) {
         into.clear();

@@ -1,6 +1,6 @@
 use std::ops::Range;
 
-use glam::{DMat4, Vec3, Vec3A, Vec4};
+use glam::{DMat4, DVec3, Vec3, Vec3A, Vec4};
 
 use super::{Pose, Rig};
 use crate::mesh::VertexFrame;
@@ -34,27 +34,21 @@ struct Four {
 pub struct Scratch {
     pose: Pose,
     matrices: Vec<DMat4>,
-    joints: Vec<Joint>,
+    columns: Vec<Columns>,
     positions: Vec<Vec3A>,
     normals: Vec<Vec3A>,
+}
+
+impl Scratch {
+    /// Where `node` stood in the world at the last sample.
+    pub fn place(&self, node: u32) -> Option<DVec3> {
+        self.pose.worlds.get(node as usize).map(|world| world.col(3).truncate())
+    }
 }
 
 /// An affine matrix.
 #[derive(Clone, Copy, Default)]
 struct Columns([Vec3A; 4]);
-
-/// A matrix of the palette, and -1 where it mirrors, else 1.
-struct Joint {
-    columns: Columns,
-    side: f32,
-}
-
-impl Joint {
-    fn of(matrix: &DMat4) -> Self {
-        let columns = Columns::of(matrix);
-        Self { side: if columns.mirrors() { -1.0 } else { 1.0 }, columns }
-    }
-}
 
 impl Columns {
     fn of(matrix: &DMat4) -> Self {
@@ -80,12 +74,13 @@ impl Columns {
         x * p.x + y * p.y + z * p.z + w
     }
 
-    /// By the cofactors: the inverse transpose up to a scale, which `side` makes positive.
+    /// By the cofactors: the inverse transpose up to a scale, whose sign is put right.
     #[inline(always)]
-    fn normal(&self, n: Vec3A, side: f32) -> Vec3A {
+    fn normal(&self, n: Vec3A) -> Vec3A {
         let [x, y, z, _] = self.0;
-        let turned = y.cross(z) * n.x + z.cross(x) * n.y + x.cross(y) * n.z;
-        unit(turned, side)
+        let a = y.cross(z);
+        let turned = a * n.x + z.cross(x) * n.y + x.cross(y) * n.z;
+        unit(turned, if x.dot(a) < 0.0 { -1.0 } else { 1.0 })
     }
 
     fn vector(&self, v: Vec3A) -> Vec3A {
@@ -128,8 +123,8 @@ impl<'a> Skinner<'a> {
         self.rig.pose(clip, seconds, &mut pose);
         for index in 0..self.parts.len() {
             self.rig.part_matrices(&pose, index, &mut scratch.matrices);
-            scratch.joints.clear();
-            scratch.joints.extend(scratch.matrices.iter().map(Joint::of));
+            scratch.columns.clear();
+            scratch.columns.extend(scratch.matrices.iter().map(Columns::of));
             self.part(index, &pose.weights[index], scratch, into);
         }
         scratch.pose = pose;
@@ -147,28 +142,28 @@ impl<'a> Skinner<'a> {
         } else {
             (&self.positions[range.clone()], &self.normals[range.clone()])
         };
-        let joints = &scratch.joints[..];
+        let joints = &scratch.columns[..];
         let moved = into.positions[range.clone()].iter_mut().zip(&mut into.normals[range.clone()]);
         let rest = positions.iter().zip(normals);
         match &self.parts[index] {
             Prepared::Rigid => {
                 for ((position, normal), (p, n)) in moved.zip(rest) {
-                    *position = joints[0].columns.point(*p).into();
-                    *normal = joints[0].columns.normal(*n, joints[0].side).into();
+                    *position = joints[0].point(*p).into();
+                    *normal = joints[0].normal(*n).into();
                 }
             }
             Prepared::Four(influences) => {
                 for (((position, normal), (p, n)), four) in moved.zip(rest).zip(influences) {
-                    let (blended, side) = four.blended(joints);
+                    let blended = four.blended(joints);
                     *position = blended.point(*p).into();
-                    *normal = blended.normal(*n, side).into();
+                    *normal = blended.normal(*n).into();
                 }
             }
             Prepared::Many => {
                 for (((position, normal), (p, n)), vertex) in moved.zip(rest).zip(range.clone()) {
-                    let (blended, side) = self.blended_of_many(vertex, joints);
+                    let blended = self.blended_of_many(vertex, joints);
                     *position = blended.point(*p).into();
-                    *normal = blended.normal(*n, side).into();
+                    *normal = blended.normal(*n).into();
                 }
             }
         }
@@ -182,7 +177,7 @@ impl<'a> Skinner<'a> {
         index: usize,
         range: Range<usize>,
         weights: &[f64],
-        joints: &[Joint],
+        joints: &[Columns],
         into: &mut VertexFrame,
     ) {
         let targets = &self.rig.parts[index].targets;
@@ -194,12 +189,12 @@ impl<'a> Skinner<'a> {
                     along += Vec3A::from(*delta) * to_f32(*weight);
                 }
             }
-            let (blended, side) = match &self.parts[index] {
-                Prepared::Rigid => (joints[0].columns, joints[0].side),
+            let blended = match &self.parts[index] {
+                Prepared::Rigid => joints[0],
                 Prepared::Four(influences) => influences[within].blended(joints),
                 Prepared::Many => self.blended_of_many(vertex, joints),
             };
-            let sign = rest.w * side;
+            let sign = if blended.mirrors() { -rest.w } else { rest.w };
             into.tangents[vertex] = Vec3::from(unit(blended.vector(along), 1.0)).extend(sign);
         }
     }
@@ -225,22 +220,20 @@ impl<'a> Skinner<'a> {
         }
     }
 
-    fn blended_of_many(&self, vertex: usize, joints: &[Joint]) -> (Columns, f32) {
-        let influences = self.rig.influences_of(vertex);
-        let blended = influences.iter().fold(Columns::default(), |sum, (joint, weight)| {
-            sum.plus_scaled(&joints[*joint as usize].columns, to_f32(*weight))
-        });
-        (blended, joints[influences[0].0 as usize].side)
+    fn blended_of_many(&self, vertex: usize, joints: &[Columns]) -> Columns {
+        let influences = self.rig.influences_of(vertex).iter();
+        influences.fold(Columns::default(), |sum, (joint, weight)| {
+            sum.plus_scaled(&joints[*joint as usize], to_f32(*weight))
+        })
     }
 }
 
 impl Four {
     #[inline(always)]
-    fn blended(&self, joints: &[Joint]) -> (Columns, f32) {
+    fn blended(&self, joints: &[Columns]) -> Columns {
         let [a, b, c, d] = self.joints.map(|joint| &joints[usize::from(joint)]);
         let [s, t, u, v] = self.weights;
-        let blended = a.columns.scaled(s).plus_scaled(&b.columns, t);
-        (blended.plus_scaled(&c.columns, u).plus_scaled(&d.columns, v), a.side)
+        a.scaled(s).plus_scaled(b, t).plus_scaled(c, u).plus_scaled(d, v)
     }
 }
 

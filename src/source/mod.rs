@@ -1,5 +1,7 @@
 //! Unbaked animation: what the bake turns into an asset.
 
+use glam::{DVec3, Vec3};
+
 use crate::clip::LoopMode;
 use crate::material::{Image, Material};
 use crate::mesh::Mesh;
@@ -66,7 +68,28 @@ pub enum Motion {
         start_seconds: f64,
         /// Number of frames.
         frame_count: u32,
+        /// What is taken out of the motion of all vertices.
+        root: Option<RootMotion>,
     },
+}
+
+/// The way of a figure over the ground, which a game moves itself.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct RootMotion {
+    /// The rig's node that carries the figure.
+    pub node: u32,
+    /// Where it stands at the clip's first frame, metres.
+    pub start: DVec3,
+    /// Whether the asset keeps what was taken out.
+    pub is_kept: bool,
+}
+
+impl RootMotion {
+    /// The way from the start, level with the ground.
+    pub fn way(&self, place: DVec3) -> Vec3 {
+        let way = (place - self.start).as_vec3();
+        Vec3::new(way.x, 0.0, way.z)
+    }
 }
 
 impl SourceClip {

@@ -5,7 +5,7 @@ use std::ops::Range;
 use glam::Vec2;
 
 use super::corners::corners;
-use super::timeline::{self, TooLong, Wanted};
+use super::timeline::{self, Root, TooLong, Wanted};
 use super::{Motion, Rigged, Sampler, Scratch, Source, SourceClip, VertexFrame};
 use crate::clip::LoopMode;
 use crate::mesh::Mesh;
@@ -83,7 +83,7 @@ impl Model {
             source.assumptions.push(format!("clips that end in their first pose are loops: {loops}"));
         }
         if source.clips.is_empty() {
-            let motion = Motion::Rig { clip: None, start_seconds: 0.0, frame_count: 1 };
+            let motion = Motion::Rig { clip: None, start_seconds: 0.0, frame_count: 1, root: None };
             let (name, loop_mode) = ("rest".to_owned(), LoopMode::Once);
             source.clips.push(SourceClip { name, fps: 0.0, loop_mode, motion });
             source
@@ -121,8 +121,11 @@ impl Model {
                 "clip {name:?} holds still until its first key at {first:.4} s; --trim begins there"
             ));
         }
-        let timeline::Cut { start_seconds, fps, frame_count, loop_mode, .. } = cut;
-        let motion = Motion::Rig { clip: Some(clip), start_seconds, frame_count };
+        if wanted.root != Root::Keep && cut.root.is_none() {
+            source.warnings.push(format!("clip {name:?} has no root that moves: nothing is taken out"));
+        }
+        let timeline::Cut { start_seconds, fps, frame_count, loop_mode, root, .. } = cut;
+        let motion = Motion::Rig { clip: Some(clip), start_seconds, frame_count, root };
         source.clips.push(SourceClip { name, fps, loop_mode, motion });
         Ok(())
     }

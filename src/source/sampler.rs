@@ -1,3 +1,5 @@
+use glam::Vec3;
+
 use super::{Motion, Source, VertexFrame};
 use crate::skeleton::{Scratch, Skinner};
 
@@ -20,10 +22,13 @@ impl<'a> Sampler<'a> {
     pub fn frame(&self, clip: usize, frame: f64, scratch: &mut Scratch, into: &mut VertexFrame) {
         let clip = &self.source.clips[clip];
         match (&clip.motion, &self.skinner, &self.source.rig) {
-            (Motion::Rig { clip: of_rig, start_seconds, .. }, Some(skinner), Some(rigged)) => {
+            (Motion::Rig { clip: of_rig, start_seconds, root, .. }, Some(skinner), Some(rigged)) => {
                 let seconds = if clip.fps > 0.0 { start_seconds + frame / clip.fps } else { *start_seconds };
                 skinner.sample(*of_rig, seconds, scratch, into);
                 rigged.flatten(into);
+                if let Some(way) = root.and_then(|root| Some(root.way(scratch.place(root.node)?))) {
+                    into.positions.iter_mut().for_each(|position| *position -= way);
+                }
             }
             (Motion::Vertices(frames), ..) => {
                 #[expect(
@@ -35,6 +40,16 @@ impl<'a> Sampler<'a> {
             }
             (Motion::Rig { .. }, ..) => *into = VertexFrame::default(),
         }
+    }
+
+    /// What is taken out of a frame's positions and kept, metres.
+    pub fn root_way(&self, clip: usize, frame: f64) -> Option<Vec3> {
+        let Motion::Rig { root: Some(root), .. } = self.source.clips[clip].motion else {
+            return None;
+        };
+        let (mut scratch, mut unused) = (Scratch::default(), VertexFrame::default());
+        self.frame(clip, frame, &mut scratch, &mut unused);
+        scratch.place(root.node).filter(|_| root.is_kept).map(|place| root.way(place))
     }
 
     /// All elements where nothing moves them; nothing without a rig.

@@ -1,7 +1,10 @@
 //! Cutting continuous time into frames.
 
+use glam::{DVec3, Vec3};
+
+use super::RootMotion;
 use crate::clip::LoopMode;
-use crate::skeleton::{Evaluated, Rig, RigClip};
+use crate::skeleton::{Evaluated, Pose, Rig, RigClip};
 
 /// Rates that files are commonly made at; the first that holds all keys is taken.
 const RATES: [f64; 6] = [30.0, 24.0, 25.0, 60.0, 50.0, 48.0];
@@ -23,6 +26,20 @@ pub struct Wanted {
     pub loop_mode: Option<LoopMode>,
     /// Begin at the first key instead of at time 0.
     pub trim: bool,
+    /// What becomes of the way over the ground.
+    pub root: Root,
+}
+
+/// What becomes of the way that a clip's root goes over the ground (X and Z).
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Root {
+    /// It is baked.
+    #[default]
+    Keep,
+    /// It is taken out: the figure moves on the spot.
+    Strip,
+    /// It is taken out, and the asset says it frame by frame.
+    Extract,
 }
 
 /// How a clip is cut.
@@ -38,6 +55,8 @@ pub struct Cut {
     pub loop_mode: LoopMode,
     /// Whether the last pose is the first.
     pub is_cycle: bool,
+    /// What is taken out.
+    pub root: Option<RootMotion>,
 }
 
 /// A clip that cannot be cut.
@@ -79,24 +98,42 @@ pub fn cut(rig: &Rig, clip: usize, wanted: &Wanted) -> Result<Cut, TooLong> {
     }
     if seconds <= 0.0 {
         let loop_mode = wanted.loop_mode.unwrap_or(LoopMode::Once);
-        return Ok(Cut { start_seconds, fps, frame_count: 1, loop_mode, is_cycle: false });
+        return Ok(Cut { start_seconds, fps, frame_count: 1, loop_mode, is_cycle: false, root: None });
     }
     let (first, last) =
         (rig.evaluate(Some(clip), start_seconds), rig.evaluate(Some(clip), start_seconds + seconds));
-    let is_cycle = same_pose(&first, &last);
+    let root = root(rig, clip, start_seconds, wanted.root);
+    let way = root.map_or(Vec3::ZERO, |root| root.way(place(rig, clip, start_seconds + seconds, root.node)));
+    let is_cycle = same_pose(&first, &last, way.as_dvec3());
     let loop_mode = wanted.loop_mode.unwrap_or(if is_cycle { LoopMode::Loop } else { LoopMode::Once });
     #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "at most MAX_FRAMES")]
     let intervals_whole = intervals as u32;
     let drops_last = is_cycle && loop_mode == LoopMode::Loop;
     let frame_count = if drops_last { intervals_whole } else { intervals_whole + 1 };
-    Ok(Cut { start_seconds, fps: intervals / seconds, frame_count, loop_mode, is_cycle })
+    Ok(Cut { start_seconds, fps: intervals / seconds, frame_count, loop_mode, is_cycle, root })
 }
 
-fn same_pose(a: &Evaluated, b: &Evaluated) -> bool {
-    let (mut lo, mut hi) = (glam::DVec3::INFINITY, glam::DVec3::NEG_INFINITY);
+fn place(rig: &Rig, clip: usize, seconds: f64, node: u32) -> DVec3 {
+    let mut pose = Pose::default();
+    rig.pose(Some(clip), seconds, &mut pose);
+    pose.worlds[node as usize].col(3).truncate()
+}
+
+fn root(rig: &Rig, clip: usize, start_seconds: f64, wanted: Root) -> Option<RootMotion> {
+    if wanted == Root::Keep {
+        return None;
+    }
+    let node = rig.root_of(clip)?;
+    let start = place(rig, clip, start_seconds, node);
+    Some(RootMotion { node, start, is_kept: wanted == Root::Extract })
+}
+
+/// Whether `b`, moved back by `way`, is `a`.
+fn same_pose(a: &Evaluated, b: &Evaluated, way: DVec3) -> bool {
+    let (mut lo, mut hi) = (DVec3::INFINITY, DVec3::NEG_INFINITY);
     for position in a.positions.iter().chain(&b.positions) {
         (lo, hi) = (lo.min(*position), hi.max(*position));
     }
     let allowed = (hi - lo).length() * CYCLE_TOLERANCE;
-    a.positions.iter().zip(&b.positions).all(|(a, b)| a.distance(*b) <= allowed)
+    a.positions.iter().zip(&b.positions).all(|(a, b)| a.distance(*b - way) <= allowed)
 }

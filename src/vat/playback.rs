@@ -220,7 +220,7 @@ mod tests {
     use super::*;
 
     fn clip(frame_count: u32, fps: f64, loop_mode: LoopMode) -> Clip {
-        Clip { name: "clip".into(), first_frame: 100, frame_count, fps, loop_mode }
+        Clip { name: "clip".into(), first_frame: 100, frame_count, fps, loop_mode, root_motion: None }
     }
 
     fn frames(clip: &Clip, time: f64, phase: f64, speed: f64) -> Frames {

@@ -95,6 +95,7 @@ pub fn random_asset(choice: Choice) -> Asset {
         frame_count,
         fps: 30.0,
         loop_mode,
+        root_motion: None,
     };
     let clips = if frames > 1 {
         vec![clip("a", 0, 1, LoopMode::Loop), clip("b", 1, frames - 1, LoopMode::PingPong)]
@@ -177,6 +178,7 @@ pub fn sheet(side: u32, frames: u32, encoding: Encoding, max_texture_size: u32) 
             frame_count: frames,
             fps: 8.0,
             loop_mode: LoopMode::Loop,
+            root_motion: None,
         }],
         clip_bounds: vec![bounds],
         animation: Animation {

@@ -73,6 +73,7 @@ impl Shape {
                 frame_count: 1 + random.below((self.frames - first_frame) as usize) as u32,
                 fps: [0.0, 24.0, 24_000.0 / 1001.0, 1e-300, 1e300][random.below(5)],
                 loop_mode: LoopMode::ALL[random.below(3)],
+                root_motion: None,
             }
         });
         let clips: Vec<_> = clips.collect();

@@ -5,14 +5,14 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use serde::Serialize;
 use sha2::{Digest as _, Sha256};
 use throng::asset::{Compression, glb};
-use throng::bake::{self, Report, Settings};
+use throng::bake::{self, Baked, Limit, Report, Settings, Tried};
+use throng::bounds::Bounds;
 use throng::import;
-use throng::output;
-use throng::source::timeline::Wanted;
-use throng::source::{Source, builtin};
+use throng::source::timeline::{Root, Wanted};
+use throng::source::{Model, Source, builtin};
 
-use super::{SCHEMA_VERSION, Talk, print, print_json};
-use crate::cli::Bake;
+use super::{SCHEMA_VERSION, Talk, check_asset_output, print, print_json};
+use crate::cli::{Bake, Length, Rate, RootName};
 use crate::failure::Failure;
 use crate::open::{self, Input};
 use crate::progress::Progress;
@@ -22,7 +22,7 @@ struct Printed<'a> {
     schema_version: u32,
     output: String,
     #[serde(flatten)]
-    report: &'a Report,
+    done: &'a Done,
 }
 
 #[derive(Serialize)]
@@ -41,7 +41,7 @@ struct PrintedResult {
     /// `baked`, `unchanged` or `failed`.
     outcome: &'static str,
     error: Option<String>,
-    report: Option<Report>,
+    report: Option<Done>,
 }
 
 /// One bake of the command line.
@@ -50,8 +50,17 @@ struct Job<'a> {
     output: PathBuf,
 }
 
+/// A bake and what was tried before it.
+#[derive(Serialize)]
+struct Done {
+    #[serde(flatten)]
+    report: Report,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    tried: Vec<Tried>,
+}
+
 enum Outcome {
-    Baked(Box<Report>),
+    Baked(Box<Done>),
     Unchanged,
 }
 
@@ -73,15 +82,15 @@ pub(crate) fn run(arguments: &Bake, talk: Talk) -> Result<(), Failure> {
 
 fn single(job: &Job<'_>, outcome: &Outcome, arguments: &Bake, talk: Talk) -> Result<(), Failure> {
     let output = job.output.display().to_string();
-    let Outcome::Baked(report) = outcome else {
+    let Outcome::Baked(done) = outcome else {
         talk.say(&format!("unchanged {output}"));
         return Ok(());
     };
     talk.say(&format!("wrote {output}"));
     if arguments.json {
-        return print_json(&Printed { schema_version: SCHEMA_VERSION, output, report });
+        return print_json(&Printed { schema_version: SCHEMA_VERSION, output, done });
     }
-    print(format!("{report}\n").as_bytes())
+    print(format!("{}{}\n", listed(&done.tried), done.report).as_bytes())
 }
 
 /// Bakes every model into `folder`. One that fails does not stop the others.
@@ -171,7 +180,7 @@ fn summary(printed: &PrintedBatch) -> String {
         let PrintedResult { source, output, outcome, error, report } = result;
         let detail = match (error, report) {
             (Some(error), _) => error.clone(),
-            (None, Some(report)) => {
+            (None, Some(Done { report, .. })) => {
                 let millimetres = report.position_error_metres.error * 1e3;
                 format!("{output}, {} bytes of texels, worst {millimetres:.4} mm", report.texel_bytes)
             }
@@ -185,9 +194,16 @@ fn summary(printed: &PrintedBatch) -> String {
 }
 
 fn bake(job: &Job<'_>, arguments: &Bake, talk: Talk) -> Result<Outcome, Failure> {
-    output::check(&job.output, arguments.force || arguments.changed)?;
-    let (source, digest) = source(job.source, arguments)?;
-    let key = digest.map(|digest| key(&digest, arguments));
+    check_asset_output(&job.output, arguments.force || arguments.changed)?;
+    let input = input(job.source, arguments)?;
+    let (source, digest) = match &input {
+        Input::Model(model) => {
+            (cut(model, arguments.timing.fps.and_then(Rate::fixed), arguments)?, Some(&model.digest))
+        }
+        Input::Source(source) => ((**source).clone(), None),
+        Input::Asset(_) => return Err(baked_already(job.source)),
+    };
+    let key = digest.map(|digest| key(digest, arguments));
     let is_current = |asset: throng::asset::Asset| key.is_some() && asset.source_key == key;
     if arguments.changed && job.output.exists() && glb::read(&job.output).is_ok_and(is_current) {
         return Ok(Outcome::Unchanged);
@@ -198,7 +214,10 @@ fn bake(job: &Job<'_>, arguments: &Bake, talk: Talk) -> Result<Outcome, Failure>
         space: arguments.space,
         max_texture_size: arguments.max_texture_size,
     };
-    let baked = bake::bake(&source, &settings)?;
+    let (baked, tried) = match arguments.max_error {
+        None => (bake::bake(&source, &settings)?, Vec::new()),
+        Some(length) => within(&input, source, &settings, length, arguments)?,
+    };
     let mut parts = baked.asset.into_parts();
     parts.source_key = key;
     let asset = throng::asset::Asset::new(parts).map_err(bake::Error::from)?;
@@ -206,48 +225,125 @@ fn bake(job: &Job<'_>, arguments: &Bake, talk: Talk) -> Result<Outcome, Failure>
     let overwrite = arguments.force || arguments.changed;
     let compression: Compression = arguments.compression.into();
     glb::write(&asset, &job.output, compression, overwrite)?;
-    Ok(Outcome::Baked(Box::new(baked.report)))
+    Ok(Outcome::Baked(Box::new(Done { report: baked.report, tried })))
 }
 
-/// What is to be baked, and what tells whether its files have changed.
-fn source(path: &str, arguments: &Bake) -> Result<(Source, Option<String>), Failure> {
-    let timing = &arguments.timing;
-    let options = import::Options { fps: timing.fps, ..import::Options::default() };
-    match open::input(Path::new(path), &options)? {
-        Input::Source(source) => Ok((*source, None)),
-        Input::Asset(_) => {
-            let known = builtin::ALL.iter().map(|(name, doc)| format!("builtin:{name} ({doc})"));
-            let text = format!(
-                "{path:?} is baked already. What can be baked are animated models (.glb, .gltf) and {}; an export of another tool is read by `throng import`",
-                known.collect::<Vec<_>>().join(", ")
-            );
-            Err(Failure::Usage(text))
-        }
-        Input::Model(model) => {
-            let wanted = Wanted { fps: timing.fps, loop_mode: timing.loop_mode, trim: timing.trim };
-            let mut picked = Vec::new();
-            if !timing.clip.is_empty() {
-                let cut = open::clips_of_model(&model, &wanted)?;
-                let clips: Vec<_> = cut.into_iter().map(|(clip, _)| clip).collect();
-                for name in &timing.clip {
-                    let found = open::clips(&clips, name)?;
-                    picked.extend(found.into_iter().filter(|_| !model.rig.clips.is_empty()));
-                }
-                picked.sort_unstable();
-                picked.dedup();
-            }
-            let picked = (!picked.is_empty()).then_some(&picked[..]);
-            let source = model.source(picked, &wanted).map_err(bake::Error::from)?;
-            Ok((source, Some(model.digest)))
+fn input(path: &str, arguments: &Bake) -> Result<Input, Failure> {
+    if arguments.timing.fps == Some(Rate::Auto) && arguments.max_error.is_none() {
+        return Err(Failure::Usage("--fps auto needs --max-error: the error that it may make".to_owned()));
+    }
+    let fps = arguments.timing.fps.and_then(Rate::fixed);
+    open::input(Path::new(path), &import::Options { fps, ..import::Options::default() })
+}
+
+impl From<RootName> for Root {
+    fn from(name: RootName) -> Self {
+        match name {
+            RootName::Keep => Self::Keep,
+            RootName::Strip => Self::Strip,
+            RootName::Extract => Self::Extract,
         }
     }
 }
 
+fn baked_already(path: &str) -> Failure {
+    let known = builtin::ALL.iter().map(|(name, doc)| format!("builtin:{name} ({doc})"));
+    Failure::Usage(format!(
+        "{path:?} is baked already. What can be baked are animated models (.glb, .gltf) and {}; an export of another tool is read by `throng import`",
+        known.collect::<Vec<_>>().join(", ")
+    ))
+}
+
+/// The clips that were asked for, in frames.
+fn cut(model: &Model, fps: Option<f64>, arguments: &Bake) -> Result<Source, Failure> {
+    let timing = &arguments.timing;
+    let wanted = Wanted { fps, loop_mode: timing.loop_mode, trim: timing.trim, root: timing.root.into() };
+    let mut picked = Vec::new();
+    if !timing.clip.is_empty() {
+        let cut = open::clips_of_model(model, &wanted)?;
+        let clips: Vec<_> = cut.into_iter().map(|(clip, _)| clip).collect();
+        for name in &timing.clip {
+            let found = open::clips(&clips, name)?;
+            picked.extend(found.into_iter().filter(|_| !model.rig.clips.is_empty()));
+        }
+        picked.sort_unstable();
+        picked.dedup();
+    }
+    let picked = (!picked.is_empty()).then_some(&picked[..]);
+    Ok(model.source(picked, &wanted).map_err(bake::Error::from)?)
+}
+
+/// The smallest bake that is no further off than `length`.
+fn within(
+    input: &Input,
+    source: Source,
+    settings: &Settings,
+    length: Length,
+    arguments: &Bake,
+) -> Result<(Baked, Vec<Tried>), Failure> {
+    let metres = match length {
+        Length::Metres(metres) => metres,
+        Length::OfSize(part) => {
+            let size = Bounds::of_points(source.mesh.positions.iter().copied()).size().length();
+            part * f64::from(size)
+        }
+    };
+    let limit = Limit { metres, frame_blend: arguments.blend };
+    let chosen = match input {
+        Input::Model(model) if arguments.timing.fps == Some(Rate::Auto) => {
+            bake::choose_rate(|fps| cut(model, Some(fps), arguments), settings, limit)?.0
+        }
+        _ => bake::choose_encoding(&source, settings, limit)?,
+    };
+    match chosen.baked {
+        Some(baked) => Ok((baked, chosen.tried)),
+        None => Err(Failure::Missed(missed(input, settings, limit, &chosen.tried, arguments)?)),
+    }
+}
+
+/// Why no bake is within the limit, and what would be.
+fn missed(
+    input: &Input,
+    settings: &Settings,
+    limit: Limit,
+    tried: &[Tried],
+    arguments: &Bake,
+) -> Result<String, Failure> {
+    let best = tried.iter().map(|one| one.position_error_metres).fold(f64::INFINITY, f64::min);
+    let (asked, best_said) = (limit.metres * 1e3, best * 1e3);
+    let mut ways = vec![format!("--max-error {:.3}mm", best_said * 1.001 + 0.0005)];
+    if let (Input::Model(model), Some(Rate::Fixed(_)) | None) = (input, arguments.timing.fps) {
+        let cut_at = |fps| cut(model, Some(fps), arguments);
+        if let Some(fps) = bake::choose_rate(cut_at, settings, limit)?.1.map(|source| source.clips[0].fps) {
+            ways.insert(0, format!("--fps {fps:.0}"));
+        }
+    }
+    Ok(format!(
+        "{}no encoding is within {asked:.4} mm with {} blending: the best is {best_said:.4} mm off. What would be: {}",
+        listed(tried),
+        limit.frame_blend,
+        ways.join(", or ")
+    ))
+}
+
+/// What was tried, a line each.
+fn listed(tried: &[Tried]) -> String {
+    let line = |one: &Tried| {
+        let Tried { encoding, fps, position_error_metres, texel_bytes, meets } = one;
+        let (error, verdict) = (position_error_metres * 1e3, if *meets { "fits" } else { "too far off" });
+        format!("tried           {encoding} at {fps:.2} fps: {error:.4} mm, {texel_bytes} bytes, {verdict}\n")
+    };
+    tried.iter().map(line).collect()
+}
+
 /// Changes when the input, the options or the program do.
 fn key(digest: &str, arguments: &Bake) -> String {
-    let Bake { timing, encoding, normals, space, max_texture_size, compression, .. } = arguments;
-    let options =
-        format!("{timing:?} {} {normals:?} {space} {max_texture_size} {compression:?}", encoding.name());
+    let Bake { timing, encoding, max_error, blend, normals, space, max_texture_size, compression, .. } =
+        arguments;
+    let options = format!(
+        "{timing:?} {} {max_error:?} {blend} {normals:?} {space} {max_texture_size} {compression:?}",
+        encoding.name()
+    );
     let text = format!("{} {digest} {options}", env!("CARGO_PKG_VERSION"));
     Sha256::digest(text).iter().map(|byte| format!("{byte:02x}")).collect()
 }

@@ -24,7 +24,8 @@ pub(crate) fn run(talk: Talk) -> Result<(), Failure> {
             done => return done,
         }
     }
-    talk.say("no display: the demo is drawn into throng-demo.png and throng-demo.gif");
+    let (still, moving) = free_names();
+    talk.say(&format!("no display: the demo is drawn into {} and {}", still.display(), moving.display()));
     let (scene, assets) = open::demo()?;
     let gpu = pollster::block_on(Gpu::headless())?;
     let picture = {
@@ -32,13 +33,26 @@ pub(crate) fn run(talk: Talk) -> Result<(), Failure> {
         let mut camera = Capture::new(&gpu, scene, assets, size)?;
         pollster::block_on(camera.draw(time))?
     };
-    output::write(&PathBuf::from("throng-demo.png"), true, &capture::png(&picture)?)?;
+    output::write(&still, false, &capture::png(&picture)?)?;
+    talk.say(&format!("wrote {}; the animation takes a little longer", still.display()));
     let (scene, assets) = open::demo_loop()?;
     let size = UVec2::from(scene.size);
     let mut camera = Capture::new(&gpu, scene, assets, size)?;
     let fps = f64::from(ANIMATION_FRAMES) / ANIMATION_SECONDS;
-    let shots = Shots::animation(PathBuf::from("throng-demo.gif"), ANIMATION_FRAMES, fps);
-    shots.take(&mut camera, 0.0, true, talk)?;
-    talk.say("wrote throng-demo.png and throng-demo.gif");
+    let shots = Shots::animation(moving.clone(), ANIMATION_FRAMES, fps);
+    shots.take(&mut camera, 0.0, false, talk)?;
+    talk.say(&format!("wrote {}", moving.display()));
     Ok(())
+}
+
+/// Names that no file has yet: the demo is run again and again, and overwrites nothing.
+fn free_names() -> (PathBuf, PathBuf) {
+    let names = |suffix: &str| {
+        let name = |extension| PathBuf::from(format!("throng-demo{suffix}.{extension}"));
+        (name("png"), name("gif"))
+    };
+    let numbered = (2_u32..).map(|number| names(&format!("-{number}")));
+    let mut all = std::iter::once(names("")).chain(numbered);
+    let free = all.find(|(still, moving)| !still.exists() && !moving.exists());
+    free.unwrap_or_else(|| names(""))
 }

@@ -1,7 +1,6 @@
 use throng::asset::glb;
-use throng::output;
 
-use super::Talk;
+use super::{Talk, check_asset_output};
 use crate::cli::{CompressionName, Import, Reading};
 use crate::failure::Failure;
 use crate::open;
@@ -23,7 +22,7 @@ impl From<CompressionName> for throng::asset::Compression {
 
 pub(crate) fn run(arguments: &Import, talk: Talk) -> Result<(), Failure> {
     let output = &arguments.writing.output;
-    output::check(output, arguments.writing.force)?;
+    check_asset_output(output, arguments.writing.force)?;
     let asset = open::asset(&arguments.path, &arguments.reading.options())?;
     talk.remarks(&asset);
     glb::write(&asset, output, arguments.compression.into(), arguments.writing.force)?;

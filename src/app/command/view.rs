@@ -4,10 +4,10 @@ use crate::failure::Failure;
 use crate::open;
 use crate::window;
 
-pub(crate) fn run(arguments: &ViewArgs) -> Result<(), Failure> {
+pub(crate) fn run(arguments: &ViewArgs, talk: Talk) -> Result<(), Failure> {
     let (mut scene, assets) = open::scene(&arguments.path, &arguments.reading.options())?;
     for asset in &assets {
-        Talk { quiet: false }.remarks(asset);
+        talk.remarks(asset);
     }
     if let Some(count) = arguments.count {
         for crowd in &mut scene.crowds {

@@ -32,9 +32,16 @@ pub(crate) fn has_display() -> bool {
     !cfg!(all(unix, not(target_os = "macos"))) || set("DISPLAY") || set("WAYLAND_DISPLAY")
 }
 
+/// What went wrong, without the place in the window library that it names first.
+fn reason(text: &str) -> String {
+    let is_place = text.starts_with("os error at ");
+    let last = text.rsplit(": ").next().filter(|_| is_place).unwrap_or(text);
+    format!("{last}; `throng capture` draws without a display")
+}
+
 /// Shows `scene` until the window is closed.
 pub(crate) fn run(scene: Scene, assets: Vec<Asset>, title: String) -> Result<(), Failure> {
-    let event_loop = EventLoop::new().map_err(|error| Failure::Window(error.to_string()))?;
+    let event_loop = EventLoop::new().map_err(|error| Failure::Window(reason(&error.to_string())))?;
     let mut app = App::new(scene, assets, title);
     event_loop.run_app(&mut app).map_err(|error| Failure::Window(error.to_string()))?;
     match app.failure {

@@ -331,5 +331,7 @@ pub(super) struct Clip {
     pub(super) fps: f64,
     #[serde(rename = "loop")]
     pub(super) loop_mode: LoopMode,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(super) root_motion: Option<Vec<[f32; 3]>>,
     pub(super) bounds: Bounds,
 }

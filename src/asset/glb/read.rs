@@ -90,6 +90,10 @@ impl Reader<'_> {
                 frame_count: clip.frame_count,
                 fps: clip.fps,
                 loop_mode: clip.loop_mode,
+                root_motion: clip
+                    .root_motion
+                    .as_ref()
+                    .map(|way| way.iter().map(|place| Vec3::from_array(*place)).collect()),
             })
             .collect();
         let parts = Parts {

@@ -189,6 +189,10 @@ fn animation(asset: &Asset, compression: Compression, binary: &mut Binary) -> An
                 frame_count: clip.frame_count,
                 fps: clip.fps,
                 loop_mode: clip.loop_mode,
+                root_motion: clip
+                    .root_motion
+                    .as_ref()
+                    .map(|way| way.iter().map(|place| place.to_array()).collect()),
                 bounds: (*bounds).into(),
             })
             .collect(),

@@ -38,6 +38,9 @@ impl<'a> File<'a> {
     fn open(bytes: &[u8], folder: &'a Path, path: &'a Path, options: &'a Options) -> Result<Self, Error> {
         let refused = |message: String| Error::Mesh { message, path: path.to_owned() };
         let (json, blob) = split(bytes).map_err(&refused)?;
+        if let Some(other) = other_kind(bytes) {
+            return Err(refused(format!("found {other}, expected glTF")));
+        }
         let mut value: Value = serde_json::from_slice(json).map_err(|error| refused(error.to_string()))?;
         let mut warnings = Vec::new();
         check_version(&value, path)?;
@@ -69,6 +72,20 @@ impl<'a> File<'a> {
 
     fn generator(&self) -> String {
         self.document.as_json().asset.generator.clone().unwrap_or_default()
+    }
+}
+
+/// What a file is that is called glTF and is something else.
+fn other_kind(bytes: &[u8]) -> Option<&'static str> {
+    let start = bytes.trim_ascii_start();
+    match start {
+        [] => Some("an empty file"),
+        [b'v', ..] if start.starts_with(b"version https://git-lfs") => {
+            Some("a git LFS pointer in place of the file (`git lfs pull` fetches it)")
+        }
+        [b'P', b'K', 3 | 5, ..] => Some("a zip archive"),
+        [b'<', ..] => Some("a page of HTML or XML"),
+        _ => None,
     }
 }
 

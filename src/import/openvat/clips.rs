@@ -27,7 +27,7 @@ pub(super) fn clips(
         parts.assumptions.push("all frames are one clip that loops".to_owned());
         let name = mesh.rsplit_once('.').map_or(mesh, |(stem, _)| stem).to_owned();
         let (frame_count, loop_mode) = (remap.frames, LoopMode::Loop);
-        return Ok(vec![Clip { name, first_frame: 0, frame_count, fps: said, loop_mode }]);
+        return Ok(vec![Clip { name, first_frame: 0, frame_count, fps: said, loop_mode, root_motion: None }]);
     }
     // Frames are those of the scene's timeline; where it begins only the picture may say.
     let start = remap.clips.iter().map(|clip| clip.start).min().unwrap_or(1);
@@ -66,6 +66,7 @@ pub(super) fn clips(
             frame_count: end - start + 1,
             fps: clip.fps.unwrap_or(said),
             loop_mode: clip.loop_mode,
+            root_motion: None,
         });
     }
     Ok(clips)
