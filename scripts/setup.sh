@@ -1,5 +1,5 @@
 #!/bin/sh
-# Looks for a Vulkan driver and, only if there is none, installs the software one.
+# Looks for a Vulkan driver and a C++ compiler and, only where there is none, installs the software driver and g++.
 set -eu
 
 say() { printf 'setup: %s\n' "$*"; }
@@ -31,16 +31,24 @@ case "$(uname -s)" in
     *) say "nothing to do: the graphics driver of this system is used"; exit 0 ;;
 esac
 
+packages=""
+missing=""
 if has_manifest && has_loader; then
     say "a Vulkan driver is there"
-    exit 0
+else
+    packages="libvulkan1 mesa-vulkan-drivers"
+    missing="no Vulkan driver"
 fi
-
-packages="libvulkan1 mesa-vulkan-drivers"
+# The mesh optimizer is written in C++.
+if ! command -v c++ >/dev/null 2>&1 && ! command -v g++ >/dev/null 2>&1 && [ -z "${CXX:-}" ]; then
+    packages="$packages g++"
+    missing="${missing:+$missing, }no C++ compiler"
+fi
+[ -n "$packages" ] || exit 0
 if ! command -v apt-get >/dev/null 2>&1; then
-    say "found no Vulkan driver. Install one with your package manager:"
-    say "  Fedora: sudo dnf install vulkan-loader mesa-vulkan-drivers"
-    say "  Arch:   sudo pacman -S vulkan-icd-loader vulkan-swrast"
+    say "found $missing. Install with your package manager:"
+    say "  Fedora: sudo dnf install vulkan-loader mesa-vulkan-drivers gcc-c++"
+    say "  Arch:   sudo pacman -S vulkan-icd-loader vulkan-swrast gcc"
     exit 1
 fi
 
@@ -49,13 +57,13 @@ if [ "$(id -u)" = 0 ]; then
 elif command -v sudo >/dev/null 2>&1 && { sudo -n true 2>/dev/null || [ -t 0 ]; }; then
     as_root="sudo"
 else
-    say "found no Vulkan driver, and neither root nor sudo to install one. Run as root:"
+    say "found $missing, and neither root nor sudo to install it. Run as root:"
     say "  apt-get update && apt-get install -y --no-install-recommends $packages"
     exit 1
 fi
 
-say "found no Vulkan driver: installing the software one ($packages)"
+say "found $missing: installing $packages"
 $as_root apt-get update -qq
-# shellcheck disable=SC2086 # two packages, two words
+# shellcheck disable=SC2086 # words are packages
 $as_root env DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends $packages >/dev/null
 say "done"

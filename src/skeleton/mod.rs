@@ -175,7 +175,7 @@ impl RigClip {
     pub fn first_key(&self) -> f64 {
         let first =
             self.channels.iter().map(|channel| channel.track.times()[0]).fold(f64::INFINITY, f64::min);
-        if first.is_finite() { first } else { 0.0 }
+        if first.is_finite() { first.max(0.0) } else { 0.0 }
     }
 }
 

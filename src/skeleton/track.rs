@@ -30,7 +30,7 @@ pub enum Invalid {
     /// No keys.
     #[error("found no keys, expected at least one")]
     Empty,
-    /// Times that do not ascend, or are not finite and at least 0.
+    /// Times that do not ascend, or are not finite.
     #[error("key {index}: found time {found}, expected a finite one above that of the key before")]
     Time {
         /// Which key.
@@ -79,7 +79,7 @@ impl Track {
         }
         // Written so that NaN is refused.
         let follows = |index: usize| match index {
-            0 => times[0] >= 0.0 && times[0].is_finite(),
+            0 => times[0].is_finite(),
             _ => times[index] > times[index - 1] && times[index].is_finite(),
         };
         if let Some(index) = (0..times.len()).find(|index| !follows(*index)) {
@@ -253,7 +253,7 @@ mod tests {
         assert_eq!(new(&[], &[]), Err(Invalid::Empty));
         assert!(matches!(new(&[0.0, 0.0], &[1.0, 2.0]), Err(Invalid::Time { index: 1, .. })));
         assert!(matches!(new(&[0.0, f64::NAN], &[1.0, 2.0]), Err(Invalid::Time { index: 1, .. })));
-        assert!(matches!(new(&[-0.5, 0.0], &[1.0, 2.0]), Err(Invalid::Time { index: 0, .. })));
+        assert!(matches!(new(&[f64::INFINITY], &[1.0]), Err(Invalid::Time { index: 0, .. })));
         assert!(matches!(new(&[0.0, 1.0], &[1.0]), Err(Invalid::Count { found: 1, expected: 2 })));
         assert!(matches!(new(&[0.0], &[f64::INFINITY]), Err(Invalid::Value { index: 0, .. })));
     }

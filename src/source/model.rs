@@ -115,6 +115,9 @@ impl Model {
             let fps = timeline::DEFAULT_FPS;
             source.assumptions.push(format!("clip {name:?}: its keys keep to no frame rate: {fps} is used"));
         }
+        if of_rig.channels.iter().any(|channel| channel.track.times()[0] < 0.0) {
+            source.warnings.push(format!("clip {name:?} has keys before time 0: it begins at 0"));
+        }
         if !wanted.trim && of_rig.first_key() > 0.0 && of_rig.seconds() > of_rig.first_key() {
             let first = of_rig.first_key();
             source.warnings.push(format!(

@@ -44,7 +44,7 @@ impl<'a> File<'a> {
         let mut value: Value = serde_json::from_slice(json).map_err(|error| refused(error.to_string()))?;
         let mut warnings = Vec::new();
         check_version(&value, path)?;
-        drop_channels_without_node(&mut value, &mut warnings);
+        check_channels(&mut value, &mut warnings, path)?;
         let mut root: json::Root =
             serde_json::from_value(value).map_err(|error| refused(error.to_string()))?;
         check_extensions(&mut root, path)?;
@@ -110,12 +110,16 @@ fn check_version(value: &Value, path: &Path) -> Result<(), Error> {
     Ok(())
 }
 
-/// Channels may point somewhere else than at nodes, by extensions; the crate wants a node.
-fn drop_channels_without_node(value: &mut Value, warnings: &mut Vec<String>) {
+/// Channels may point somewhere else than at nodes, by extensions; the crate wants a node, and does not
+/// look whether it is there.
+fn check_channels(value: &mut Value, warnings: &mut Vec<String>, path: &Path) -> Result<(), Error> {
+    let count = |value: &Value| value.as_array().map_or(0, |items| items.len() as u64);
+    let nodes = count(&value["nodes"]);
     let Some(animations) = value.get_mut("animations").and_then(Value::as_array_mut) else {
-        return;
+        return Ok(());
     };
     for (index, animation) in animations.iter_mut().enumerate() {
+        let samplers = count(&animation["samplers"]);
         let Some(channels) = animation.get_mut("channels").and_then(Value::as_array_mut) else {
             continue;
         };
@@ -125,7 +129,24 @@ fn drop_channels_without_node(value: &mut Value, warnings: &mut Vec<String>) {
         if dropped > 0 {
             warnings.push(format!("animation {index}: {dropped} channels that move no node are left out"));
         }
+        for (number, channel) in channels.iter().enumerate() {
+            let found = [
+                ("target/node", &channel["target"]["node"], nodes),
+                ("sampler", &channel["sampler"], samplers),
+            ];
+            for (field, found, available) in found {
+                if found.as_u64().is_none_or(|found| found >= available) {
+                    return Err(Error::Value {
+                        pointer: format!("/animations/{index}/channels/{number}/{field}"),
+                        found: found.to_string(),
+                        expected: format!("below {available}"),
+                        path: path.to_owned(),
+                    });
+                }
+            }
+        }
     }
+    Ok(())
 }
 
 fn check_extensions(root: &mut json::Root, path: &Path) -> Result<(), Error> {

@@ -259,7 +259,15 @@ impl Reader<'_> {
         let (mut joints, mut weights) = (Vec::new(), Vec::new());
         for set in 0..MAX_JOINT_SETS {
             let pair = (primitive.get(&Semantic::Joints(set)), primitive.get(&Semantic::Weights(set)));
-            let (Some(some_joints), Some(some_weights)) = pair else { break };
+            let (some_joints, some_weights) = match pair {
+                (Some(joints), Some(weights)) => (joints, weights),
+                (None, None) => break,
+                (joints, _) => {
+                    let found =
+                        if joints.is_some() { "joints without weights" } else { "weights without joints" };
+                    return Err(self.file.value(&format!("{at}/attributes"), found, "both, or neither"));
+                }
+            };
             joints.push(self.file.integers(&some_joints, Dimensions::Vec4)?);
             weights.push(self.file.raw_weights(&some_weights)?);
         }
