@@ -2,7 +2,7 @@
 //!
 //! `cargo bench --bench bake`. One core unless said; vertices times frames a second.
 
-#![allow(clippy::print_stdout, reason = "a bench prints")]
+#![allow(clippy::print_stdout, clippy::cast_possible_truncation, reason = "a bench prints, of small numbers")]
 
 use std::hint::black_box;
 use std::path::Path;

@@ -13,6 +13,9 @@ use crate::vat::Encoding;
 /// Frames are kept from the first look to the second where all of them take no more than this.
 const KEPT_BYTES: usize = 256 << 20;
 
+/// Half floats end here.
+const MOST_HALF: f32 = 65_504.0;
+
 /// What an element does, over all frames: equal where the motions are, bit for bit.
 pub(super) type Fingerprint = [u64; 2];
 
@@ -181,30 +184,37 @@ impl Look<'_> {
     }
 
     fn check(&self, of: FrameOf, frame: &VertexFrame) -> Result<(), Error> {
-        let encoding = self.settings.encoding;
-        let mut streams = vec![("positions", &frame.positions, "finite numbers")];
+        let most = if self.settings.encoding == Encoding::Float16 { MOST_HALF } else { f32::MAX };
+        // Comparisons with NaN are false, so that what is not finite is wrong.
+        let position = |value: &Vec3| value.x.abs() <= most && value.y.abs() <= most && value.z.abs() <= most;
+        self.check_stream(of, "positions", &frame.positions, "finite numbers", position)?;
         if self.settings.normals.is_stored() {
-            streams.push(("normals", &frame.normals, "a vector of unit length"));
-        }
-        let clip = || self.source.clips[of.clip].name.clone();
-        let number = of.frame as usize;
-        for (what, values, expected) in streams {
-            if values.len() != self.elements {
-                let (found, expected) = (values.len(), self.elements);
-                return Err(Error::Count { clip: clip(), frame: number, what, found, expected });
-            }
-            let wrong = |value: &Vec3| {
-                let unit = what == "positions" || (value.length_squared() - 1.0).abs() < 1e-3;
-                !value.is_finite() || !unit || out_of_range(what, *value, encoding)
-            };
-            // Without a branch per value, which is what the compiler makes wide code of.
-            if values.iter().fold(false, |any, value| any | wrong(value)) {
-                let element = values.iter().position(wrong).unwrap_or(0);
-                let found = values[element];
-                return Err(Error::Value { clip: clip(), frame: number, element, what, found, expected });
-            }
+            let unit = |value: &Vec3| (value.length_squared() - 1.0).abs() < 1e-3;
+            self.check_stream(of, "normals", &frame.normals, "a vector of unit length", unit)?;
         }
         Ok(())
+    }
+
+    fn check_stream(
+        &self,
+        of: FrameOf,
+        what: &'static str,
+        values: &[Vec3],
+        expected: &'static str,
+        holds: impl Fn(&Vec3) -> bool,
+    ) -> Result<(), Error> {
+        let clip = || self.source.clips[of.clip].name.clone();
+        let frame = of.frame as usize;
+        if values.len() != self.elements {
+            let (found, expected) = (values.len(), self.elements);
+            return Err(Error::Count { clip: clip(), frame, what, found, expected });
+        }
+        // Without a branch per value, which is what the compiler makes wide code of.
+        if values.iter().fold(true, |all, value| all & holds(value)) {
+            return Ok(());
+        }
+        let element = values.iter().position(|value| !holds(value)).unwrap_or(0);
+        Err(Error::Value { clip: clip(), frame, element, what, found: values[element], expected })
     }
 }
 
@@ -221,9 +231,4 @@ fn step(hash: u64, vector: Vec3) -> u64 {
     let hash = (hash ^ (x | y << 32)).wrapping_mul(0xff51_afd7_ed55_8ccd);
     let hash = (hash ^ (hash >> 32) ^ z).wrapping_mul(0xc4ce_b9fe_1a85_ec53);
     hash ^ (hash >> 29)
-}
-
-/// Half floats end at 65,504.
-fn out_of_range(what: &str, value: Vec3, encoding: Encoding) -> bool {
-    what == "positions" && encoding == Encoding::Float16 && value.abs().max_element() > 65_504.0
 }

@@ -119,7 +119,7 @@ pub fn encode_positions(
         Encoding::Unorm8 => {
             let fixed = Fixed::new(remap, 255);
             for (texel, value) in elements.as_chunks_mut::<4>().0.iter_mut().zip(values) {
-                let [x, y, z] = fixed.encode(*value).map(|channel| channel as u8);
+                let [x, y, z] = fixed.encode(*value).map(|channel| channel.to_le_bytes()[0]);
                 *texel = [x, y, z, u8::MAX];
             }
         }
@@ -149,7 +149,8 @@ pub fn encode_positions(
             for (texels, value) in elements.as_chunks_mut::<8>().0.iter_mut().zip(values) {
                 for (axis, whole) in fixed.encode(*value).into_iter().enumerate() {
                     let high = (whole / base).min(255);
-                    (texels[axis], texels[axis + 4]) = (high as u8, (whole - high * base) as u8);
+                    let low = whole - high * base;
+                    (texels[axis], texels[axis + 4]) = (high.to_le_bytes()[0], low.to_le_bytes()[0]);
                 }
                 (texels[3], texels[7]) = (u8::MAX, u8::MAX);
             }

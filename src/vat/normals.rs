@@ -134,7 +134,7 @@ pub fn encode_normals(values: &[Vec3], normals: Normals, bytes: &mut Vec<u8>) {
     if format == TexelFormat::Rg8 {
         for (texel, n) in texels.as_chunks_mut::<2>().0.iter_mut().zip(values) {
             let UVec2 { x, y } = encode_nearest(*n, 127.0);
-            *texel = [x as u8, y as u8];
+            *texel = [x.to_le_bytes()[0], y.to_le_bytes()[0]];
         }
         return;
     }
@@ -188,12 +188,10 @@ impl Normals {
     /// `encoding` is that of the positions.
     pub fn max_error_degrees(self, encoding: Encoding) -> f32 {
         match (self, encoding) {
-            (Self::Texture8, _) => 0.75,
-            (Self::Texture16, _) => 0.004,
-            (Self::Alpha, Encoding::Unorm8) => 14.0,
-            (Self::Alpha, Encoding::Float32) => 0.004,
-            (Self::Alpha, _) => 0.75,
             (Self::Rest | Self::Flat, _) => 0.0,
+            (Self::Texture16, _) | (Self::Alpha, Encoding::Float32) => 0.004,
+            (Self::Alpha, Encoding::Unorm8) => 14.0,
+            (Self::Texture8 | Self::Alpha, _) => 0.75,
         }
     }
 }
