@@ -58,7 +58,10 @@ pub(crate) fn asset(path: &Path, options: &import::Options) -> Result<Asset, Fai
         Input::Source(source) => *source,
         Input::Model(model) => {
             let wanted = Wanted { fps: options.fps, ..Wanted::default() };
-            model.source(None, &wanted).map_err(bake::Error::from)?
+            let mut source = model.source(None, &wanted).map_err(bake::Error::from)?;
+            let said = "the model is not baked: it was baked in memory with the default settings";
+            source.assumptions.insert(0, said.to_owned());
+            source
         }
     };
     Ok(bake::encode(&source, &bake::Settings::default())?.0)

@@ -76,6 +76,22 @@ impl Model {
         for clip in clips.unwrap_or(&all) {
             self.add_clip(&mut source, &rig, *clip, wanted)?;
         }
+        let nudged: Vec<String> = source
+            .clips
+            .iter()
+            .filter_map(|clip| {
+                let Motion::Rig { clip: Some(of_rig), .. } = clip.motion else { return None };
+                let asked = timeline::rate(&rig.clips[of_rig], wanted);
+                let is_off = (clip.fps - asked).abs() > asked * 1e-3;
+                is_off.then(|| format!("{:?} {:.3}", clip.name, clip.fps))
+            })
+            .collect();
+        if !nudged.is_empty() {
+            let nudged = nudged.join(", ");
+            source.assumptions.push(format!(
+                "frames are spaced evenly over clips whose length is no whole number of them, which changes their rate: {nudged}"
+            ));
+        }
         let loops = source.clips.iter().filter(|clip| clip.loop_mode == LoopMode::Loop);
         let loops: Vec<String> = loops.map(|clip| format!("{:?}", clip.name)).collect();
         if wanted.loop_mode.is_none() && !loops.is_empty() {

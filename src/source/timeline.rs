@@ -82,6 +82,11 @@ pub fn rate_of_keys(clip: &RigClip) -> Option<f64> {
     })
 }
 
+/// The rate that is aimed at: what is wanted, else that of the keys, else [`DEFAULT_FPS`].
+pub fn rate(clip: &RigClip, wanted: &Wanted) -> f64 {
+    wanted.fps.unwrap_or_else(|| rate_of_keys(clip).unwrap_or(DEFAULT_FPS))
+}
+
 /// Cuts a clip of `rig` into evenly spaced frames. A length that is no whole number of frames is divided
 /// into the nearest number of equal ones. The last frame of a cycle is its first, and is left out.
 ///
@@ -91,7 +96,7 @@ pub fn cut(rig: &Rig, clip: usize, wanted: &Wanted) -> Result<Cut, TooLong> {
     let of_rig = &rig.clips[clip];
     let start_seconds = if wanted.trim { of_rig.first_key() } else { 0.0 };
     let seconds = of_rig.seconds() - start_seconds;
-    let fps = wanted.fps.unwrap_or_else(|| rate_of_keys(of_rig).unwrap_or(DEFAULT_FPS));
+    let fps = rate(of_rig, wanted);
     let intervals = (seconds * fps).round().max(1.0);
     if intervals >= f64::from(MAX_FRAMES) {
         return Err(TooLong { clip: of_rig.name.clone(), seconds, fps });

@@ -122,7 +122,8 @@ fn describe(adapter: &wgpu::Adapter, chosen: bool) -> Adapter {
             max_texture_dimension_2d: limits.max_texture_dimension_2d,
             max_buffer_size: limits.max_buffer_size,
             max_storage_buffer_binding_size: limits.max_storage_buffer_binding_size,
-            largest_crowd: limits.max_buffer_size / size_of::<throng::crowd::Instance>() as u64,
+            largest_crowd: (limits.max_buffer_size / size_of::<throng::crowd::Instance>() as u64)
+                .min(u64::from(throng::scene::MAX_COUNT)),
         },
         features: vec![
             Feature {

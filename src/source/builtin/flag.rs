@@ -57,8 +57,17 @@ pub(super) fn flag(fps: f64) -> Source {
             motion: Motion::Vertices(frames),
         }],
         producer: concat!("throng ", env!("CARGO_PKG_VERSION"), " builtin:flag").to_owned(),
+        assumptions: nudged(fps, frame_count),
         ..Source::default()
     }
+}
+
+/// What is said where the loop is no whole number of frames at the rate that was asked for.
+fn nudged(asked: f64, frame_count: usize) -> Vec<String> {
+    let fps = frame_count as f64 / f64::from(SECONDS);
+    let is_off = (fps - asked).abs() > asked * 1e-3;
+    let text = format!("a whole number of frames in the loop of {SECONDS} s makes {fps} of {asked} a second");
+    is_off.then_some(text).into_iter().collect()
 }
 
 /// A breeze along +X that freshens and slackens, and eddies that travel with it. All of it repeats with
