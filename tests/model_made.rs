@@ -78,7 +78,6 @@ impl Made {
         for (index, view) in self.views.iter().enumerate() {
             let (stride, mode, encoded) = match index {
                 0 | 1 => (12, "ATTRIBUTES", encode::<[u32; 3]>(view)),
-                2 => (4, "ATTRIBUTES", encode::<[u32; 1]>(view)),
                 3 | 6 => (16, "ATTRIBUTES", encode::<[u32; 4]>(view)),
                 4 => {
                     let indices: Vec<u32> =
@@ -214,7 +213,7 @@ fn faults_are_refused_with_their_place() {
     ] {
         match Made::new().set(pointer, value.clone()).load() {
             Err(Error::Value { pointer: found, .. }) => {
-                assert!(found.starts_with(said), "{pointer}: {found}")
+                assert!(found.starts_with(said), "{pointer}: {found}");
             }
             other => panic!("{pointer}: {value}: {other:?}"),
         }
