@@ -28,6 +28,8 @@ struct DecodedVertex {
     pad_position: u32,
     normal: vec3f,
     pad_normal: u32,
+    tangent: vec3f,
+    pad_tangent: u32,
 }
 
 @group(0) @binding(0) var<uniform> soft: SoftTexels;
@@ -46,10 +48,15 @@ fn decode_soft(@builtin(global_invocation_id) id: vec3u, @builtin(num_workgroups
     let vertex = rest[index];
     let stored = soft_blended(position_texture, soft.grid, ENCODING, soft.remap, vertex.element, moment, FRAME_BLEND);
     var normal = vertex.normal;
-    if NORMALS == NORMALS_TEXTURE8 || NORMALS == NORMALS_TEXTURE16 {
+    var tangent = vec3f(0.0);
+    if NORMALS == NORMALS_ROTATION {
+        tangent = rotate(blended_rotation(normal_texture, soft.grid, vertex.element, moment, FRAME_BLEND), vec3f(1.0, 0.0, 0.0));
+    }
+    if NORMALS == NORMALS_TEXTURE8 || NORMALS == NORMALS_TEXTURE16 || NORMALS == NORMALS_ROTATION {
         normal = blended_normal(normal_texture, soft.grid, NORMALS, ENCODING, vertex.element, moment, FRAME_BLEND);
     } else if NORMALS == NORMALS_ALPHA {
         normal = blended_normal(position_texture, soft.grid, NORMALS, ENCODING, vertex.element, moment, FRAME_BLEND);
     }
-    decoded[index] = DecodedVertex(soft_position(vertex.position, stored, POSITION_SPACE), 0u, normal, 0u);
+    let position = soft_position(vertex.position, stored, POSITION_SPACE);
+    decoded[index] = DecodedVertex(position, 0u, normal, 0u, tangent, 0u);
 }

@@ -17,7 +17,7 @@ use wgpu::util::DeviceExt as _;
 
 /// Of the size of the bounds.
 const POSITION_TOLERANCE: f64 = 1e-6;
-/// Of the length of a normal.
+/// Of the length of a normal or tangent.
 const NORMAL_TOLERANCE: f32 = 1e-5;
 
 #[test]
@@ -58,7 +58,12 @@ fn decoded_poses_agree_for_every_encoding_normals_blend_and_space() {
                                 worst_normal = worst_normal.max(cpu.distance(*gpu));
                             }
                         }
+                        for (cpu, gpu) in cpu.tangents.iter().zip(&gpu.tangents) {
+                            worst_normal = worst_normal.max(cpu.distance(*gpu));
+                        }
                         assert_eq!(cpu.positions.len(), gpu.positions.len());
+                        let tangents = if *normals == Normals::Rotation { cpu.positions.len() } else { 0 };
+                        assert_eq!([cpu.tangents.len(), gpu.tangents.len()], [tangents; 2]);
                         assert!(
                             worst_position <= POSITION_TOLERANCE,
                             "{encoding} {normals} {space} {blend}: {worst_position:e}"

@@ -295,6 +295,7 @@ fn another_ktx2_reader_sees_the_texels() {
     };
     let normal_format = |normals| match normals {
         Normals::Texture8 => Format::R8G8_UNORM,
+        Normals::Rotation => Format::R16G16B16A16_UNORM,
         _ => Format::R16G16_UNORM,
     };
     for shape in shapes() {

@@ -2,6 +2,8 @@
 #import view
 #import vat/soft
 #import vat/normals
+#import vat/rotation
+#import draw/material
 #import draw/plane
 
 override ENCODING: u32 = 1u;
@@ -10,18 +12,6 @@ override FRAME_BLEND: u32 = 1u;
 override POSITION_SPACE: u32 = 0u;
 
 @group(0) @binding(1) var<storage, read> clips: array<ClipCursor>;
-
-struct Material {
-    base_color: vec4f,
-    metallic: f32,
-    roughness: f32,
-    pad_x: u32,
-    pad_y: u32,
-}
-
-@group(1) @binding(0) var<uniform> material: Material;
-@group(1) @binding(1) var base_color_texture: texture_2d<f32>;
-@group(1) @binding(2) var base_color_sampler: sampler;
 
 struct SoftTexels {
     grid: Grid,
@@ -65,6 +55,16 @@ struct Shaded {
     @location(3) tint: vec3f,
 }
 
+// What is shaded with a normal map.
+struct Mapped {
+    @builtin(position) clip: vec4f,
+    @location(0) world_position: vec3f,
+    @location(1) normal: vec3f,
+    @location(2) uv: vec2f,
+    @location(3) tint: vec3f,
+    @location(4) tangent: vec4f,
+}
+
 fn turned(v: vec3f, heading: vec2f) -> vec3f {
     return vec3f(heading.x * v.x + heading.y * v.z, v.y, heading.x * v.z - heading.y * v.x);
 }
@@ -74,13 +74,28 @@ fn instance_frames(instance: Instance) -> Frames {
 }
 
 fn moving_normal(vertex: Vertex, frames: Frames) -> vec3f {
-    if NORMALS == NORMALS_TEXTURE8 || NORMALS == NORMALS_TEXTURE16 {
+    if NORMALS == NORMALS_TEXTURE8 || NORMALS == NORMALS_TEXTURE16 || NORMALS == NORMALS_ROTATION {
         return blended_normal(normal_texture, soft.grid, NORMALS, ENCODING, vertex.element, frames, FRAME_BLEND);
     }
     if NORMALS == NORMALS_ALPHA {
         return blended_normal(position_texture, soft.grid, NORMALS, ENCODING, vertex.element, frames, FRAME_BLEND);
     }
     return vertex.normal;
+}
+
+// `v` turned as `normal` was turned from `rest`, the shortest way.
+fn carried(v: vec3f, rest: vec3f, normal: vec3f) -> vec3f {
+    let axis = cross(rest, normal);
+    return v + cross(axis, v) + cross(axis, cross(axis, v)) / max(1.0 + dot(rest, normal), 1e-3);
+}
+
+// The tangent that goes with `normal`. Only rotations store it; the others know how the normal turned, and
+// not how the surface turned about it.
+fn moving_tangent(vertex: Vertex, tangent: vec3f, normal: vec3f, frames: Frames) -> vec3f {
+    if NORMALS == NORMALS_ROTATION {
+        return rotate(blended_rotation(normal_texture, soft.grid, vertex.element, frames, FRAME_BLEND), vec3f(1.0, 0.0, 0.0));
+    }
+    return carried(tangent, vertex.normal, normal);
 }
 
 fn placed(local: vec3f, instance: Instance) -> vec3f {
@@ -92,6 +107,13 @@ fn shaded(vertex: Vertex, instance: Instance, stored: vec3f, frames: Frames) -> 
     let clip = view.clip_from_world * vec4f(world_position, 1.0);
     let normal = turned(moving_normal(vertex, frames), instance.heading);
     return Shaded(clip, world_position, normal, vertex.uv, instance.tint.rgb);
+}
+
+fn mapped(vertex: Vertex, instance: Instance, tangent: vec4f, stored: vec3f, frames: Frames) -> Mapped {
+    let plain = shaded(vertex, instance, stored, frames);
+    let moved = moving_tangent(vertex, tangent.xyz, moving_normal(vertex, frames), frames);
+    let turned_tangent = vec4f(turned(moved, instance.heading), tangent.w);
+    return Mapped(plain.clip, plain.world_position, plain.normal, plain.uv, plain.tint, turned_tangent);
 }
 
 fn stored_by_texel(vertex: Vertex, frames: Frames) -> vec3f {
@@ -130,6 +152,18 @@ fn vs_soft_sampled(vertex: Vertex, instance: Instance) -> Shaded {
     return shaded(vertex, instance, stored_by_sampler(vertex, frames), frames);
 }
 
+@vertex
+fn vs_soft_mapped(vertex: Vertex, instance: Instance, @location(10) tangent: vec4f) -> Mapped {
+    let frames = instance_frames(instance);
+    return mapped(vertex, instance, tangent, stored_by_texel(vertex, frames), frames);
+}
+
+@vertex
+fn vs_soft_sampled_mapped(vertex: Vertex, instance: Instance, @location(10) tangent: vec4f) -> Mapped {
+    let frames = instance_frames(instance);
+    return mapped(vertex, instance, tangent, stored_by_sampler(vertex, frames), frames);
+}
+
 struct Cast {
     @builtin(position) clip: vec4f,
     @location(0) world_position: vec3f,
@@ -154,18 +188,30 @@ fn fs_shadow(in: Cast) -> @location(0) vec4f {
     return finish(plane_color(in.world_position, 0.0));
 }
 
+// The normal on the side that is seen, unit length.
+fn facing(normal: vec3f, front: bool) -> vec3f {
+    let seen = select(-normal, normal, front);
+    return seen * inverseSqrt(max(dot(seen, seen), 1e-20));
+}
+
+fn lit(in: Shaded, normal: vec3f) -> vec4f {
+    let factors = metallic_roughness(in.uv);
+    let light = shade(base_color(in.uv) * in.tint, factors.x, factors.y, normal, in.world_position);
+    return finish(haze(light + emissive(in.uv), in.world_position));
+}
+
 @fragment
 fn fs_shaded(in: Shaded, @builtin(front_facing) front: bool) -> @location(0) vec4f {
-    let albedo = textureSample(base_color_texture, base_color_sampler, in.uv).rgb * material.base_color.rgb * in.tint;
     let across = cross(dpdx(in.world_position), dpdy(in.world_position));
-    var normal = in.normal;
     if NORMALS == NORMALS_FLAT {
         let to_eye = view.eye - in.world_position;
-        normal = select(across, -across, dot(across, to_eye) < 0.0);
-    } else if !front {
-        normal = -normal;
+        return lit(in, facing(across, dot(across, to_eye) >= 0.0));
     }
-    normal = normal * inverseSqrt(max(dot(normal, normal), 1e-20));
-    let lit = shade(albedo, material.metallic, material.roughness, normal, in.world_position);
-    return finish(haze(lit, in.world_position));
+    return lit(in, facing(in.normal, front));
+}
+
+@fragment
+fn fs_mapped(in: Mapped, @builtin(front_facing) front: bool) -> @location(0) vec4f {
+    let normal = mapped_normal(in.uv, in.normal, in.tangent);
+    return lit(Shaded(in.clip, in.world_position, in.normal, in.uv, in.tint), facing(normal, front));
 }

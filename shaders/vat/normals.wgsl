@@ -2,12 +2,14 @@
 #import vat/encoding
 #import vat/grid
 #import vat/playback
+#import vat/rotation
 
 const NORMALS_REST: u32 = 0u;
 const NORMALS_TEXTURE8: u32 = 1u;
 const NORMALS_TEXTURE16: u32 = 2u;
 const NORMALS_FLAT: u32 = 3u;
 const NORMALS_ALPHA: u32 = 4u;
+const NORMALS_ROTATION: u32 = 5u;
 
 fn decode_octahedral(coordinates: vec2f) -> vec3f {
     var n = vec3f(coordinates, 1.0 - abs(coordinates.x) - abs(coordinates.y));
@@ -48,6 +50,9 @@ fn stored_normal(
     element: u32,
     frame: u32,
 ) -> vec3f {
+    if normals == NORMALS_ROTATION {
+        return rotate(stored_rotation(normal, grid, element, frame), vec3f(0.0, 0.0, 1.0));
+    }
     let at = texel_address(grid, element, frame);
     if normals != NORMALS_ALPHA {
         return decode_normal(textureLoad(normal, at, 0), normals);
@@ -69,6 +74,9 @@ fn blended_normal(
     frames: Frames,
     frame_blend: u32,
 ) -> vec3f {
+    if normals == NORMALS_ROTATION {
+        return rotate(blended_rotation(normal, grid, element, frames, frame_blend), vec3f(0.0, 0.0, 1.0));
+    }
     let a = stored_normal(normal, grid, normals, encoding, element, frames.a);
     if frame_blend == FRAME_BLEND_STEP {
         return a;

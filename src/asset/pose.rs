@@ -5,6 +5,7 @@ use super::{Animation, Asset};
 use crate::bounds::Bounds;
 use crate::vat::normals::blended_normal;
 use crate::vat::playback::{Frames, encode_frames};
+use crate::vat::rotation::{blended_rotation, rotate};
 use crate::vat::soft::{soft_blended, soft_position};
 use crate::vat::{FrameBlend, Mode, Normals};
 
@@ -15,6 +16,8 @@ pub struct Pose {
     pub positions: Vec<Vec3>,
     /// Unit length.
     pub normals: Vec<Vec3>,
+    /// Unit length, across the normals; empty unless rotations are stored.
+    pub tangents: Vec<Vec3>,
 }
 
 impl Asset {
@@ -31,7 +34,18 @@ impl Asset {
             Normals::Flat => self.mesh.angle_weighted_normals(&positions),
             _ => self.normals(frames, blend),
         };
-        Pose { positions, normals }
+        Pose { positions, normals, tangents: self.tangents(frames, blend).unwrap_or_default() }
+    }
+
+    /// Tangents alone, see [`Asset::pose`]; `None` unless rotations are stored.
+    pub fn tangents(&self, frames: Frames, blend: FrameBlend) -> Option<Vec<Vec3>> {
+        let Animation { grid, normals: Normals::Rotation, normal_texels: Some(texels), .. } = &self.animation
+        else {
+            return None;
+        };
+        let tangent =
+            |element: &u32| rotate(blended_rotation(texels, *grid, *element, frames, blend), Vec3::X);
+        Some(self.mesh.elements.iter().map(tangent).collect())
     }
 
     /// Normals alone, see [`Asset::pose`]; the rest pose's where none are stored.

@@ -147,7 +147,8 @@ pub fn encode(source: &Source, settings: &Settings) -> Result<(Asset, Vec<u32>),
     let max_size = settings.encoding.max_grid_size(settings.max_texture_size);
     Grid::new(1, frame_count, max_size)?;
     let sampler = Sampler::new(source);
-    let rest = rest_positions(source, elements);
+    let rest = of_elements(source, elements, &source.mesh.positions);
+    let rest_normals = of_elements(source, elements, &source.mesh.normals);
     let offset = (settings.space == PositionSpace::Offset).then_some(&rest[..]);
     let look = Look { source, sampler: &sampler, frames: &frames, elements, rest: offset, settings };
     let survey = look.survey()?;
@@ -161,12 +162,13 @@ pub fn encode(source: &Source, settings: &Settings) -> Result<(Asset, Vec<u32>),
         kept: survey.kept.as_deref(),
         columns: &ordered.columns,
         rest: &rest,
+        rest_normals: &rest_normals,
         grid,
         remap,
         settings,
     };
-    let (positions, normal_texels) = packing.texels();
     let clips = clips(source, &sampler);
+    let (positions, normal_texels) = packing.texels(&clips);
     let parts = Parts {
         name: source.name.clone(),
         mesh: ordered.mesh,
@@ -279,11 +281,11 @@ fn check(source: &Source) -> Result<(), Error> {
     Ok(())
 }
 
-/// Where elements rest: the position of the first vertex that an element moves.
-fn rest_positions(source: &Source, elements: usize) -> Vec<Vec3> {
+/// What elements have at rest: that of the first vertex that an element moves.
+fn of_elements(source: &Source, elements: usize, stream: &[Vec3]) -> Vec<Vec3> {
     let mut rest = vec![Vec3::ZERO; elements];
-    for (position, element) in source.mesh.positions.iter().zip(&source.mesh.elements).rev() {
-        rest[*element as usize] = *position;
+    for (value, element) in stream.iter().zip(&source.mesh.elements).rev() {
+        rest[*element as usize] = *value;
     }
     rest
 }

@@ -1,13 +1,15 @@
 //! The second look: every frame into its texels.
 
-use glam::Vec3;
+use glam::{Quat, Vec3, Vec4};
 use rayon::prelude::*;
 
 use super::{FrameOf, Settings};
+use crate::clip::Clip;
 use crate::source::{Sampler, Scratch, VertexFrame};
 use crate::vat::encoding::{Remap, encode_positions};
-use crate::vat::grid::Grid;
+use crate::vat::grid::{Grid, texel_address};
 use crate::vat::normals::{encode_alpha, encode_normals};
+use crate::vat::rotation::{encode_rotations, encode_same_hemisphere, encode_tangent_frame};
 use crate::vat::{Normals, PositionSpace, Texels};
 
 /// What to pack.
@@ -20,6 +22,8 @@ pub(super) struct Packing<'a> {
     pub(super) columns: &'a [u32],
     /// Rest position of each element.
     pub(super) rest: &'a [Vec3],
+    /// Rest normal of each element.
+    pub(super) rest_normals: &'a [Vec3],
     pub(super) grid: Grid,
     pub(super) remap: Remap,
     pub(super) settings: &'a Settings,
@@ -32,13 +36,14 @@ struct Room {
     frame: VertexFrame,
     positions: Vec<Vec3>,
     normals: Vec<Vec3>,
+    rotations: Vec<Vec4>,
     alphas: Vec<u32>,
     texels: Vec<u8>,
 }
 
 impl Packing<'_> {
     /// Positions, and normals where they are stored.
-    pub(super) fn texels(&self) -> (Texels, Option<Texels>) {
+    pub(super) fn texels(&self, clips: &[Clip]) -> (Texels, Option<Texels>) {
         let size = self.grid.size().unwrap_or_default();
         let encoding = self.settings.encoding;
         let normal_format = self.settings.normals.texel_format();
@@ -61,6 +66,9 @@ impl Packing<'_> {
                     self.rows(row, positions, normals, room);
                 },
             );
+        }
+        if self.settings.normals == Normals::Rotation {
+            self.keep_hemispheres(clips, &mut normals);
         }
         let texels =
             |format, size, data| Texels::new(format, size, data).expect("as many bytes as the size says");
@@ -107,8 +115,46 @@ impl Packing<'_> {
             self.place(band, &room.texels, positions);
             if !normals.is_empty() {
                 room.texels.clear();
-                encode_normals(&room.normals, self.settings.normals, &mut room.texels);
+                if self.settings.normals == Normals::Rotation {
+                    room.rotations.clear();
+                    room.rotations.extend(self.columns.iter().map(|element| self.rotation(frame, *element)));
+                    encode_rotations(&room.rotations, &mut room.texels);
+                } else {
+                    encode_normals(&room.normals, self.settings.normals, &mut room.texels);
+                }
                 self.place(band, &room.texels, normals);
+            }
+        }
+    }
+
+    /// The tangent frame of an element. Without tangents it turns the shortest way from that of rest, so
+    /// that it does not spin from frame to frame.
+    fn rotation(&self, frame: &VertexFrame, element: u32) -> Vec4 {
+        let element = element as usize;
+        let normal = frame.normals[element];
+        if let Some(tangent) = frame.tangents.get(element) {
+            return encode_tangent_frame(normal, tangent.truncate());
+        }
+        let rest = self.rest_normals[element];
+        let from_rest = Quat::from_rotation_arc(rest, normal);
+        encode_tangent_frame(normal, from_rest * rest.any_orthonormal_vector())
+    }
+
+    /// Gives the rotations of each clip's frames, one after the other, the sign that is nearer to the last.
+    fn keep_hemispheres(&self, clips: &[Clip], rotations: &mut [u8]) {
+        let width = self.grid.size().unwrap_or_default().x as usize;
+        let texels = rotations.as_chunks_mut::<8>().0;
+        let columns = u32::try_from(self.columns.len()).unwrap_or(u32::MAX);
+        let at = |element, frame| {
+            let at = texel_address(self.grid, element, frame);
+            at.y as usize * width + at.x as usize
+        };
+        for clip in clips {
+            for frame in clip.first_frame + 1..clip.first_frame + clip.frame_count {
+                for element in 0..columns {
+                    let before = texels[at(element, frame - 1)];
+                    encode_same_hemisphere(&mut texels[at(element, frame)], &before);
+                }
             }
         }
     }

@@ -43,6 +43,8 @@ pub struct Report {
     pub normal_error_degrees: Option<Worst>,
     /// Mean of those angles, degrees.
     pub normal_error_mean_degrees: Option<f64>,
+    /// Worst angle between source and decoded tangent, degrees; `None` unless both have tangents.
+    pub tangent_error_degrees: Option<Worst>,
     /// A quarter, half and three quarters on the way to the next frame, for each frame blend; nothing
     /// where the source is known at its frames only.
     pub between_frames: Vec<Between>,
@@ -125,6 +127,7 @@ struct Moment {
     frame: usize,
     positions: Errors,
     normals: Errors,
+    tangents: Errors,
     between: Vec<[Errors; BETWEEN.len()]>,
 }
 
@@ -148,12 +151,13 @@ pub(super) fn measure(asset: &Asset, source: &Source, vertices: &[u32]) -> Repor
             run.iter().map(|(clip, frame)| gauge.moment(*clip, *frame, room)).collect()
         })
         .collect();
-    let (mut positions, mut normals) = (Total::default(), Total::default());
+    let (mut positions, mut normals, mut tangents) = (Total::default(), Total::default(), Total::default());
     let mut between: Vec<Total> = FrameBlend::ALL.iter().map(|_| Total::default()).collect();
     for moment in found.iter().flatten() {
         let (name, at) = (&source.clips[moment.clip].name, moment.frame as f64);
         positions.add(moment.positions, name, at);
         normals.add(moment.normals, name, at);
+        tangents.add(moment.tangents, name, at);
         for (total, errors) in between.iter_mut().zip(&moment.between) {
             for (errors, part) in errors.iter().zip(BETWEEN) {
                 total.add(*errors, name, at + part);
@@ -180,6 +184,7 @@ pub(super) fn measure(asset: &Asset, source: &Source, vertices: &[u32]) -> Repor
         position_error_metres: positions.worst,
         normal_error_mean_degrees: stored_normals.then(|| normals.mean()),
         normal_error_degrees: stored_normals.then_some(normals.worst),
+        tangent_error_degrees: (tangents.count > 0).then_some(tangents.worst),
         between_frames: blends
             .map(|(blend, total)| Between {
                 frame_blend: blend.name(),
@@ -235,8 +240,9 @@ struct Gauge<'a> {
 impl Gauge<'_> {
     fn moment(&self, clip: usize, frame: usize, room: &mut Room) -> Moment {
         let baked = &self.asset.clips[clip];
-        let (positions, normals) = (Errors::default(), Errors::default());
-        let mut moment = Moment { clip, frame, positions, normals, between: Vec::new() };
+        let none = Errors::default();
+        let mut moment =
+            Moment { clip, frame, positions: none, normals: none, tangents: none, between: Vec::new() };
         let at = frame as f64;
         self.sampler.frame(clip, at, &mut room.scratch, &mut room.truth);
         let frames = encode_frames(baked, at);
@@ -246,6 +252,15 @@ impl Gauge<'_> {
             for (vertex, element) in self.elements.iter().enumerate() {
                 let truth = room.truth.normals[*element as usize];
                 moment.normals.add(angle_degrees(pose[vertex], truth), vertex);
+            }
+        }
+        let tangents = self.asset.tangents(frames, FrameBlend::Step).unwrap_or_default();
+        for (vertex, (element, found)) in self.elements.iter().zip(tangents).enumerate() {
+            let Some(tangent) = room.truth.tangents.get(*element as usize) else { break };
+            // What is along the normal is not part of it.
+            let normal = room.truth.normals[*element as usize];
+            if let Some(across) = tangent.truncate().reject_from_normalized(normal).try_normalize() {
+                moment.tangents.add(angle_degrees(found, across), vertex);
             }
         }
         let is_last = frame + 1 == baked.frame_count as usize;
@@ -321,6 +336,9 @@ impl fmt::Display for Report {
                 "normal error    worst {error:.4}° (vertex {vertex}, clip {clip}, frame {frame}), mean {mean:.4}°"
             )?,
             _ => write!(f, "normals         {}, not stored", self.normals)?,
+        }
+        if let Some(Worst { error, vertex, clip, frame }) = &self.tangent_error_degrees {
+            write!(f, "\ntangent error   worst {error:.4}° (vertex {vertex}, clip {clip}, frame {frame})")?;
         }
         for Between { frame_blend, position_error_metres: worst, position_error_mean_metres: mean } in
             &self.between_frames

@@ -8,7 +8,7 @@ use rayon::prelude::*;
 use super::{Error, FrameOf, Settings};
 use crate::bounds::Bounds;
 use crate::source::{Sampler, Scratch, Source, VertexFrame};
-use crate::vat::Encoding;
+use crate::vat::{Encoding, Normals};
 
 /// Frames are kept from the first look to the second where all of them take no more than this.
 const KEPT_BYTES: usize = 256 << 20;
@@ -191,6 +191,10 @@ impl Look<'_> {
         if self.settings.normals.is_stored() {
             let unit = |value: &Vec3| (value.length_squared() - 1.0).abs() < 1e-3;
             self.check_stream(of, "normals", &frame.normals, "a vector of unit length", unit)?;
+        }
+        if self.settings.normals == Normals::Rotation && !frame.tangents.is_empty() {
+            let tangents: Vec<Vec3> = frame.tangents.iter().map(|tangent| tangent.truncate()).collect();
+            self.check_stream(of, "tangents", &tangents, "finite numbers", |value| value.is_finite())?;
         }
         Ok(())
     }

@@ -9,6 +9,7 @@ macro_rules! embedded {
 embedded![
     "decode",
     "draw/ground",
+    "draw/material",
     "draw/plane",
     "draw/shade",
     "draw/vat",
@@ -17,6 +18,7 @@ embedded![
     "vat/grid",
     "vat/normals",
     "vat/playback",
+    "vat/rotation",
     "vat/soft",
     "view",
 ];

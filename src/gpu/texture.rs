@@ -47,7 +47,7 @@ pub fn upload(
     Ok(texture.create_view(&wgpu::TextureViewDescriptor::default()))
 }
 
-/// Uploads an sRGB picture with all its mipmaps.
+/// Uploads a picture with all its mipmaps: of colours in sRGB, or of plain numbers.
 ///
 /// # Errors
 /// [`Error::TextureTooLarge`].
@@ -56,12 +56,14 @@ pub fn upload_picture(
     queue: &wgpu::Queue,
     label: &str,
     picture: image::RgbaImage,
+    is_color: bool,
 ) -> Result<wgpu::TextureView, Error> {
-    let levels = mipmaps(picture);
+    let levels = mipmaps(picture, is_color);
     let size = UVec2::from(levels[0].dimensions());
     #[expect(clippy::cast_possible_truncation, reason = "at most 32 levels")]
     let count = levels.len() as u32;
-    let texture = create(device, label, size, count, wgpu::TextureFormat::Rgba8UnormSrgb)?;
+    let format = if is_color { wgpu::TextureFormat::Rgba8UnormSrgb } else { wgpu::TextureFormat::Rgba8Unorm };
+    let texture = create(device, label, size, count, format)?;
     for (level, picture) in (0..).zip(&levels) {
         write(queue, &texture, level, UVec2::from(picture.dimensions()), picture, 4);
     }
@@ -116,9 +118,11 @@ fn write(
     );
 }
 
-/// The picture and its halvings down to one pixel, averaged in linear light.
-fn mipmaps(picture: image::RgbaImage) -> Vec<image::RgbaImage> {
-    let linear: Vec<f32> = (0..=255u8).map(|level| srgb_to_linear(f32::from(level) / 255.0)).collect();
+/// The picture and its halvings down to one pixel; colours are averaged in linear light.
+fn mipmaps(picture: image::RgbaImage, is_color: bool) -> Vec<image::RgbaImage> {
+    let levels = (0..=255u8).map(|level| f32::from(level) / 255.0);
+    let linear: Vec<f32> = levels.map(|level| if is_color { srgb_to_linear(level) } else { level }).collect();
+    let stored = |light: f32| if is_color { linear_to_srgb(light) } else { light };
     let mut levels = vec![picture];
     while let Some(last) = levels.last().filter(|last| last.width() > 1 || last.height() > 1) {
         let (width, height) = last.dimensions();
@@ -131,7 +135,7 @@ fn mipmaps(picture: image::RgbaImage) -> Vec<image::RgbaImage> {
                 }
                 sum[3] += 0.25 * f32::from(pixel[3]);
             }
-            let [r, g, b] = [sum[0], sum[1], sum[2]].map(|light| linear_to_srgb(light) * 255.0);
+            let [r, g, b] = [sum[0], sum[1], sum[2]].map(|light| stored(light) * 255.0);
             #[expect(clippy::cast_possible_truncation, reason = "0..=255")]
             image::Rgba([r, g, b, sum[3]].map(|channel| channel.round() as u8))
         });
@@ -166,7 +170,9 @@ mod tests {
                     if (x + y) % 2 == 0 { Rgba([255; 4]) } else { Rgba([0, 0, 0, 255]) }
                 },
             );
-        let levels = mipmaps(checker);
+        let numbers = mipmaps(checker.clone(), false);
+        assert_eq!(numbers[1].get_pixel(1, 1), &Rgba([128, 128, 128, 255]));
+        let levels = mipmaps(checker, true);
         let sizes: Vec<_> = levels.iter().map(RgbaImage::dimensions).collect();
         assert_eq!(sizes, [(6, 4), (3, 2), (1, 1)]);
         // Half the light is 188 in sRGB, not 128.

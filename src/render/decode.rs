@@ -89,9 +89,9 @@ pub async fn pose(gpu: &Gpu, asset: &Asset, frames: Frames, blend: FrameBlend) -
     let positions: Vec<_> = vertices.iter().map(|vertex| vertex.position).collect();
     let normals = match animation.normals {
         Normals::Flat => mesh.angle_weighted_normals(&positions),
-        Normals::Rest | Normals::Texture8 | Normals::Texture16 | Normals::Alpha => {
-            vertices.iter().map(|vertex| vertex.normal).collect()
-        }
+        _ => vertices.iter().map(|vertex| vertex.normal).collect(),
     };
-    Ok(Pose { positions, normals })
+    let has_tangents = animation.normals == Normals::Rotation;
+    let tangents = vertices.iter().filter(|_| has_tangents).map(|vertex| vertex.tangent).collect();
+    Ok(Pose { positions, normals, tangents })
 }

@@ -1,8 +1,12 @@
+use std::collections::HashMap;
+
 use glam::Vec2;
 use wgpu::util::DeviceExt as _;
 
 use super::pipeline::Layouts;
-use super::uniforms::{self, SoftTexels};
+use super::uniforms::{
+    self, SoftTexels, TEXTURE_BASE_COLOR, TEXTURE_EMISSIVE, TEXTURE_METALLIC_ROUGHNESS, TEXTURE_NORMAL,
+};
 use crate::asset::{Animation, Asset};
 use crate::clip::Clip;
 use crate::gpu;
@@ -21,6 +25,7 @@ pub struct UploadOptions {
 /// Where the fallback texture and samplers come from.
 pub(super) struct Shared {
     pub(super) white: wgpu::TextureView,
+    pub(super) white_number: wgpu::TextureView,
     pub(super) no_normals: wgpu::TextureView,
     pub(super) color_sampler: wgpu::Sampler,
     pub(super) position_sampler: wgpu::Sampler,
@@ -31,6 +36,8 @@ pub(super) struct Part {
     pub(super) indices: std::ops::Range<u32>,
     pub(super) material: wgpu::BindGroup,
     pub(super) double_sided: bool,
+    /// Bits of the textures that it has.
+    pub(super) textures: u32,
 }
 
 /// An asset on the GPU, with its crowd.
@@ -41,6 +48,8 @@ pub(super) struct ModelData {
     pub(super) clips: Vec<Clip>,
     first_clip: u32,
     pub(super) vertices: wgpu::Buffer,
+    /// Present where a normal map needs them.
+    pub(super) tangents: Option<wgpu::Buffer>,
     pub(super) indices: wgpu::Buffer,
     pub(super) parts: Vec<Part>,
     pub(super) animation: wgpu::BindGroup,
@@ -138,6 +147,15 @@ impl ModelData {
             buffer(device, "model: vertices", bytemuck::cast_slice(&vertices), wgpu::BufferUsages::VERTEX)?;
         let indices =
             buffer(device, "model: indices", bytemuck::cast_slice(&mesh.indices), wgpu::BufferUsages::INDEX)?;
+        let parts = parts(device, queue, layouts, shared, asset)?;
+        let is_mapped = parts.iter().any(|part| part.textures & TEXTURE_NORMAL != 0);
+        let tangents = match mesh.tangents.as_ref().filter(|_| is_mapped) {
+            None => None,
+            Some(tangents) => {
+                let bytes = bytemuck::cast_slice(tangents);
+                Some(buffer(device, "model: tangents", bytes, wgpu::BufferUsages::VERTEX)?)
+            }
+        };
         let positions = texture::upload(
             device,
             queue,
@@ -174,9 +192,13 @@ impl ModelData {
                 ],
             }),
             first_clip,
-            parts: parts(device, queue, layouts, shared, asset)?,
-            asset_bytes: vertices.size() + indices.size() + asset.texel_bytes(),
+            asset_bytes: vertices.size()
+                + indices.size()
+                + tangents.as_ref().map_or(0, wgpu::Buffer::size)
+                + asset.texel_bytes(),
+            parts,
             vertices,
+            tangents,
             indices,
             sampler,
             instances: None,
@@ -229,10 +251,7 @@ fn parts(
     shared: &Shared,
     asset: &Asset,
 ) -> Result<Vec<Part>, gpu::Error> {
-    let mut pictures = Vec::new();
-    for image in &asset.images {
-        pictures.push(picture(device, queue, &image.data)?);
-    }
+    let mut pictures = Pictures { device, queue, asset, made: HashMap::new() };
     let mut parts = Vec::new();
     for primitive in &asset.mesh.primitives {
         let fallback = Material::default();
@@ -241,56 +260,90 @@ fn parts(
             base_color: material.base_color,
             metallic: material.metallic,
             roughness: material.roughness,
-            pad_x: 0,
-            pad_y: 0,
+            normal_scale: material.normal_scale,
+            pad: 0,
+            emissive: material.emissive,
+            pad_emissive: 0,
         };
         let uniform =
             buffer(device, "model: material", bytemuck::bytes_of(&uniform), wgpu::BufferUsages::UNIFORM)?;
-        let view = material.base_color_image.and_then(|index| pictures[index as usize].as_ref());
+        // Without tangents a normal map says nothing.
+        let normal_image = material.normal_image.filter(|_| asset.mesh.tangents.is_some());
+        let wanted = [
+            (TEXTURE_BASE_COLOR, material.base_color_image, true),
+            (TEXTURE_METALLIC_ROUGHNESS, material.metallic_roughness_image, false),
+            (TEXTURE_NORMAL, normal_image, false),
+            (TEXTURE_EMISSIVE, material.emissive_image, true),
+        ];
+        let mut textures = 0;
+        let mut views = Vec::new();
+        for (bit, image, is_color) in wanted {
+            let view = match image {
+                Some(image) => pictures.view(image, is_color)?,
+                None => None,
+            };
+            textures |= if view.is_some() { bit } else { 0 };
+            let fallback = if is_color { &shared.white } else { &shared.white_number };
+            views.push(view.unwrap_or_else(|| fallback.clone()));
+        }
+        let mut entries = vec![
+            entry(0, uniform.as_entire_binding()),
+            entry(1, wgpu::BindingResource::Sampler(&shared.color_sampler)),
+        ];
+        let textures_of = (2..).zip(&views);
+        entries.extend(textures_of.map(|(at, view)| entry(at, wgpu::BindingResource::TextureView(view))));
         parts.push(Part {
             indices: primitive.indices.clone(),
             double_sided: material.double_sided,
+            textures,
             material: device.create_bind_group(&wgpu::BindGroupDescriptor {
                 label: Some("model: material"),
                 layout: &layouts.material,
-                entries: &[
-                    entry(0, uniform.as_entire_binding()),
-                    entry(1, wgpu::BindingResource::TextureView(view.unwrap_or(&shared.white))),
-                    entry(2, wgpu::BindingResource::Sampler(&shared.color_sampler)),
-                ],
+                entries: &entries,
             }),
         });
     }
     Ok(parts)
 }
 
-/// Drawing is lenient: a picture that cannot be decoded is said once and drawn white.
-fn picture(
-    device: &wgpu::Device,
-    queue: &wgpu::Queue,
-    data: &[u8],
-) -> Result<Option<wgpu::TextureView>, gpu::Error> {
-    let limit = device.limits().max_texture_dimension_2d;
-    let mut limits = image::Limits::default();
-    limits.max_image_width = Some(limit);
-    limits.max_image_height = Some(limit);
-    let decoded =
-        image::ImageReader::new(std::io::Cursor::new(data)).with_guessed_format().map(|mut reader| {
-            reader.limits(limits);
-            reader.decode()
-        });
-    match decoded {
-        Ok(Ok(picture)) => {
-            let picture = picture.into_rgba8();
-            Ok(Some(texture::upload_picture(device, queue, "model: base color", picture)?))
+/// Pictures of an asset, uploaded when they are first used.
+struct Pictures<'a> {
+    device: &'a wgpu::Device,
+    queue: &'a wgpu::Queue,
+    asset: &'a Asset,
+    /// By index, and whether they are colours.
+    made: HashMap<(u32, bool), Option<wgpu::TextureView>>,
+}
+
+impl Pictures<'_> {
+    /// Drawing is lenient: a picture that cannot be decoded is said once, and the surface drawn without.
+    fn view(&mut self, image: u32, is_color: bool) -> Result<Option<wgpu::TextureView>, gpu::Error> {
+        if let Some(view) = self.made.get(&(image, is_color)) {
+            return Ok(view.clone());
         }
-        Ok(Err(error)) => {
-            log::warn!("a base colour image is drawn white: {error}");
-            Ok(None)
-        }
-        Err(error) => {
-            log::warn!("a base colour image is drawn white: {error}");
-            Ok(None)
-        }
+        let limit = self.device.limits().max_texture_dimension_2d;
+        let mut limits = image::Limits::default();
+        limits.max_image_width = Some(limit);
+        limits.max_image_height = Some(limit);
+        let data = std::io::Cursor::new(&self.asset.images[image as usize].data);
+        let decoded = image::ImageReader::new(data)
+            .with_guessed_format()
+            .map_err(image::ImageError::from)
+            .and_then(|mut reader| {
+                reader.limits(limits);
+                reader.decode()
+            });
+        let view = match decoded {
+            Ok(picture) => {
+                let picture = picture.into_rgba8();
+                Some(texture::upload_picture(self.device, self.queue, "model: picture", picture, is_color)?)
+            }
+            Err(error) => {
+                log::warn!("image {image} cannot be read and is left out: {error}");
+                None
+            }
+        };
+        self.made.insert((image, is_color), view.clone());
+        Ok(view)
     }
 }

@@ -1,6 +1,7 @@
 use std::collections::HashMap;
 
 use super::Target;
+use super::uniforms::TEXTURE_NORMAL;
 use crate::gpu::shader;
 use crate::vat::{Encoding, FrameBlend, Normals, PositionSpace};
 
@@ -15,7 +16,16 @@ pub(super) enum Key {
         frame_blend: FrameBlend,
         space: PositionSpace,
         double_sided: bool,
+        /// Bits of the material's textures, `TEXTURE_…` of [`super::uniforms`].
+        textures: u32,
     },
+}
+
+impl Key {
+    /// Whether the draw needs tangents.
+    pub(super) fn is_mapped(self) -> bool {
+        matches!(self, Self::Soft { textures, .. } if textures & TEXTURE_NORMAL != 0)
+    }
 }
 
 /// What a draw is for.
@@ -49,6 +59,8 @@ pub(super) struct Pipelines {
 /// One mesh vertex in its buffer: 36 bytes.
 pub(super) const VERTEX_ATTRIBUTES: [wgpu::VertexAttribute; 4] =
     wgpu::vertex_attr_array![0 => Float32x3, 1 => Float32x3, 2 => Float32x2, 3 => Uint32];
+/// One tangent of a mesh, in a buffer of their own: only normal maps need them.
+pub(super) const TANGENT_ATTRIBUTES: [wgpu::VertexAttribute; 1] = wgpu::vertex_attr_array![10 => Float32x4];
 /// One [`crate::crowd::Instance`].
 pub(super) const INSTANCE_ATTRIBUTES: [wgpu::VertexAttribute; 6] = wgpu::vertex_attr_array![
     4 => Float32x4, 5 => Float32x2, 6 => Unorm8x4, 7 => Uint32, 8 => Uint32, 9 => Sint32
@@ -96,7 +108,14 @@ impl Layouts {
             view: group("render: view", &[(both, uniform), (vertex, storage)]),
             material: group(
                 "render: material",
-                &[(fragment, uniform), (fragment, filterable), (fragment, sampler)],
+                &[
+                    (fragment, uniform),
+                    (fragment, sampler),
+                    (fragment, filterable),
+                    (fragment, filterable),
+                    (fragment, filterable),
+                    (fragment, filterable),
+                ],
             ),
             animation: group("render: animation", &[(vertex, uniform), (vertex, integer), (vertex, integer)]),
             sampler: group("render: position sampler", &[(vertex, filterable), (vertex, sampler)]),
@@ -199,7 +218,7 @@ impl Pipelines {
     }
 
     fn soft(&self, key: Key) -> wgpu::RenderPipeline {
-        let Key::Soft { pass, encoding, normals, frame_blend, space, double_sided } = key else {
+        let Key::Soft { pass, encoding, normals, frame_blend, space, double_sided, textures } = key else {
             unreachable!("called for soft keys only");
         };
         let options = [
@@ -208,12 +227,28 @@ impl Pipelines {
             ("FRAME_BLEND", f64::from(frame_blend as u32)),
             ("POSITION_SPACE", f64::from(space as u32)),
         ];
-        let fragment_options = [options[1], self.encode_srgb()];
-        let (label, vertex, fragment) = match pass {
-            Pass::Shaded => ("render: soft", "vs_soft", "fs_shaded"),
-            Pass::ShadedBySampler => ("render: soft by sampler", "vs_soft_sampled", "fs_shaded"),
-            Pass::Shadow => ("render: soft shadow", "vs_soft_shadow", "fs_shadow"),
+        let fragment_options = [options[1], self.encode_srgb(), ("TEXTURES", f64::from(textures))];
+        let is_mapped = key.is_mapped();
+        let (label, vertex, fragment) = match (pass, is_mapped) {
+            (Pass::Shaded, false) => ("render: soft", "vs_soft", "fs_shaded"),
+            (Pass::Shaded, true) => ("render: soft, mapped", "vs_soft_mapped", "fs_mapped"),
+            (Pass::ShadedBySampler, false) => ("render: soft by sampler", "vs_soft_sampled", "fs_shaded"),
+            (Pass::ShadedBySampler, true) => {
+                ("render: soft by sampler, mapped", "vs_soft_sampled_mapped", "fs_mapped")
+            }
+            (Pass::Shadow, _) => ("render: soft shadow", "vs_soft_shadow", "fs_shadow"),
         };
+        let vertex_buffer = |array_stride, attributes| {
+            let step_mode = wgpu::VertexStepMode::Vertex;
+            Some(wgpu::VertexBufferLayout { array_stride, step_mode, attributes })
+        };
+        let instance_buffer = Some(wgpu::VertexBufferLayout {
+            array_stride: size_of::<crate::crowd::Instance>() as u64,
+            step_mode: wgpu::VertexStepMode::Instance,
+            attributes: &INSTANCE_ATTRIBUTES,
+        });
+        let buffers =
+            [vertex_buffer(36, &VERTEX_ATTRIBUTES), instance_buffer, vertex_buffer(16, &TANGENT_ATTRIBUTES)];
         // Where shadows lie over each other the ground stays as dark as under one.
         let darker = wgpu::BlendComponent {
             src_factor: wgpu::BlendFactor::One,
@@ -235,18 +270,7 @@ impl Pipelines {
                     constants: &options,
                     ..Default::default()
                 },
-                buffers: &[
-                    Some(wgpu::VertexBufferLayout {
-                        array_stride: 36,
-                        step_mode: wgpu::VertexStepMode::Vertex,
-                        attributes: &VERTEX_ATTRIBUTES,
-                    }),
-                    Some(wgpu::VertexBufferLayout {
-                        array_stride: size_of::<crate::crowd::Instance>() as u64,
-                        step_mode: wgpu::VertexStepMode::Instance,
-                        attributes: &INSTANCE_ATTRIBUTES,
-                    }),
-                ],
+                buffers: if is_mapped { &buffers } else { &buffers[..2] },
             },
             primitive: wgpu::PrimitiveState {
                 cull_mode: (!double_sided && !shadow).then_some(wgpu::Face::Back),
@@ -258,7 +282,7 @@ impl Pipelines {
                 module: &self.vat,
                 entry_point: Some(fragment),
                 compilation_options: wgpu::PipelineCompilationOptions {
-                    constants: if shadow { &fragment_options[1..] } else { &fragment_options },
+                    constants: if shadow { &fragment_options[1..2] } else { &fragment_options },
                     ..Default::default()
                 },
                 targets: &self.color(shadow.then_some(wgpu::BlendState { color: darker, alpha: darker })),

@@ -3,6 +3,7 @@ use std::collections::HashSet;
 use super::frame::{FrameBuffer, free_place};
 use super::model::{ModelData, Part, Shared, UploadOptions, buffer};
 use super::pipeline::{Key, Layouts, Pass, Pipelines};
+use super::uniforms::TEXTURE_NORMAL;
 use super::{Fetch, Shading, Target, View};
 use crate::asset::Asset;
 use crate::crowd::Instance;
@@ -191,20 +192,23 @@ impl Renderer {
                 Shading::Flat => Normals::Flat,
             };
             let shaded = if by_sampler { Pass::ShadedBySampler } else { Pass::Shaded };
-            for (part, Part { double_sided, .. }) in model.parts.iter().enumerate() {
-                let key = |pass, normals, double_sided| Key::Soft {
+            for (part, Part { double_sided, textures, .. }) in model.parts.iter().enumerate() {
+                // Faces have no tangents.
+                let unmapped = if normals == Normals::Flat { !TEXTURE_NORMAL } else { !0 };
+                let key = |pass, normals, double_sided, textures| Key::Soft {
                     pass,
                     encoding: model.encoding,
                     normals,
                     frame_blend: view.settings.frame_blend,
                     space: model.space,
                     double_sided,
+                    textures,
                 };
                 if shadows {
-                    let key = key(Pass::Shadow, Normals::Rest, true);
+                    let key = key(Pass::Shadow, Normals::Rest, true, 0);
                     self.plan.push(Draw { key, model: index, part });
                 }
-                let key = key(shaded, normals, *double_sided);
+                let key = key(shaded, normals, *double_sided, textures & unmapped);
                 self.plan.push(Draw { key, model: index, part });
             }
         }
@@ -243,6 +247,9 @@ impl Renderer {
             }
             pass.set_vertex_buffer(0, model.vertices.slice(..));
             pass.set_vertex_buffer(1, instances.slice(..));
+            if let Some(tangents) = model.tangents.as_ref().filter(|_| draw.key.is_mapped()) {
+                pass.set_vertex_buffer(2, tangents.slice(..));
+            }
             pass.set_index_buffer(model.indices.slice(..), wgpu::IndexFormat::Uint32);
             pass.draw_indexed(part.indices.clone(), 0, 0..model.instance_count);
         }
@@ -287,9 +294,10 @@ fn shared(device: &wgpu::Device, queue: &wgpu::Queue) -> Shared {
     };
     Shared {
         white: pixel(wgpu::TextureFormat::Rgba8UnormSrgb, &[255; 4]),
+        white_number: pixel(wgpu::TextureFormat::Rgba8Unorm, &[255; 4]),
         no_normals: pixel(texture::integer_format(crate::vat::TexelFormat::Rg8), &[127; 2]),
         color_sampler: device.create_sampler(&wgpu::SamplerDescriptor {
-            label: Some("render: base color"),
+            label: Some("render: pictures"),
             address_mode_u: wgpu::AddressMode::Repeat,
             address_mode_v: wgpu::AddressMode::Repeat,
             mag_filter: wgpu::FilterMode::Linear,

@@ -55,11 +55,24 @@ pub struct Material {
     pub metallic: f32,
     /// 0 to 1.
     pub roughness: f32,
+    /// How much X and Y of the normal map count.
+    pub normal_scale: f32,
     /// 0.
-    pub pad_x: u32,
+    pub pad: u32,
+    /// Linear RGB.
+    pub emissive: Vec3,
     /// 0.
-    pub pad_y: u32,
+    pub pad_emissive: u32,
 }
+
+/// Bit of a material's textures in `TEXTURES`.
+pub const TEXTURE_BASE_COLOR: u32 = 1;
+/// Bit of a material's textures.
+pub const TEXTURE_METALLIC_ROUGHNESS: u32 = 2;
+/// Bit of a material's textures; needs tangents.
+pub const TEXTURE_NORMAL: u32 = 4;
+/// Bit of a material's textures.
+pub const TEXTURE_EMISSIVE: u32 = 8;
 
 /// Where soft texels are and what they mean (`shaders/draw/vat.wgsl`, `shaders/decode.wgsl`).
 #[repr(C)]
@@ -112,6 +125,10 @@ pub struct DecodedVertex {
     pub normal: Vec3,
     /// 0.
     pub pad_normal: u32,
+    /// Unit length; 0 unless rotations are stored.
+    pub tangent: Vec3,
+    /// 0.
+    pub pad_tangent: u32,
 }
 
 /// What a parity test asks (`shaders/test/parity.wgsl`).
@@ -167,14 +184,14 @@ layouts! {
         clip_from_world, world_from_clip, eye, phase_mask, to_sun, haze_metres, sun, ground_height, sky,
         line_metres, horizon, ground_visible, ground, pad_ground, ground_line, pad_line,
     }
-    Material { base_color, metallic, roughness, pad_x, pad_y }
+    Material { base_color, metallic, roughness, normal_scale, pad, emissive, pad_emissive }
     SoftTexels { grid, remap, first_clip, pad_x, pad_y, pad_z }
     Grid { columns, rows_per_frame, frames_per_band, frame_count }
     Remap { lo, pad_lo, hi, pad_hi }
     ClipCursor { first_frame, frame_count, loop_mode, pad, cycles_low, cycles_high }
     Frames { before, a, b, after, weight }
     RestVertex { position, element, normal, pad }
-    DecodedVertex { position, pad_position, normal, pad_normal }
+    DecodedVertex { position, pad_position, normal, pad_normal, tangent, pad_tangent }
     Question { clip, phase, speed, grid, element, frame }
     Answer { frames, address_x, address_y, product_low, product_high }
 }

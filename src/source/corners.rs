@@ -28,7 +28,8 @@ struct Group<'a> {
     surfaces: Vec<(usize, &'a Surface)>,
 }
 
-pub(super) fn corners(model: &Model) -> Corners {
+/// `always_tangents` makes tangents where no normal map needs them, too.
+pub(super) fn corners(model: &Model, always_tangents: bool) -> Corners {
     let mut groups: Vec<Group<'_>> = Vec::new();
     for (part, surface) in model.surfaces.iter().enumerate() {
         match groups.iter_mut().find(|group| group.material == surface.material) {
@@ -39,7 +40,8 @@ pub(super) fn corners(model: &Model) -> Corners {
     let with_uvs = model.surfaces.iter().any(|surface| surface.has_uvs);
     let mapped = |surface: &Surface| {
         let material = surface.material.and_then(|material| model.materials.get(material as usize));
-        surface.has_uvs && material.is_some_and(|material| material.normal_image.is_some())
+        let needed = always_tangents || material.is_some_and(|material| material.normal_image.is_some());
+        surface.has_uvs && needed
     };
     let with_tangents = model.surfaces.iter().any(mapped);
     let mut builder = Builder { model, places: HashMap::new(), vertices: Vec::new(), tangents: Vec::new() };

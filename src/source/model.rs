@@ -61,7 +61,7 @@ impl Model {
     /// # Errors
     /// [`TooLong`] for a clip of too many frames.
     pub fn source(&self, clips: Option<&[usize]>, wanted: &Wanted) -> Result<Source, TooLong> {
-        let corners = corners(self);
+        let corners = corners(self, wanted.tangents);
         let tangents = corners.tangents.clone();
         let rig = self.rig.select(&corners.vertices, corners.tangents);
         let mut source = Source {

@@ -28,6 +28,8 @@ pub struct Wanted {
     pub trim: bool,
     /// What becomes of the way over the ground.
     pub root: Root,
+    /// Tangents wherever there are texture coordinates, not only under normal maps.
+    pub tangents: bool,
 }
 
 /// What becomes of the way that a clip's root goes over the ground (X and Z).

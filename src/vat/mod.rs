@@ -11,6 +11,7 @@ pub mod encoding;
 pub mod grid;
 pub mod normals;
 pub mod playback;
+pub mod rotation;
 pub mod soft;
 mod texels;
 
@@ -100,6 +101,8 @@ axis! {
         Flat = 3, "flat";
         /// Octahedral normals in the positions' alpha, half of its bits a coordinate: nothing more is stored.
         Alpha = 4, "alpha";
+        /// A texture of quaternions that carry normal and tangent, for normal maps: 8 bytes a texel.
+        Rotation = 5, "rotation";
     }
 }
 

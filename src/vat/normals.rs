@@ -3,6 +3,7 @@
 //! ```text
 //! texture8    R8  G8     coordinate = (texel - 127) / 127        0 ..= 254
 //! texture16   R16 G16    coordinate = (texel - 32767) / 32767    0 ..= 65534
+//! rotation    R16 G16 B16 A16    a quaternion that turns +Z into the normal ([`super::rotation`])
 //! alpha       of 8 bits 4 + 4, of 16 bits 8 + 8, of 32 bits 16 + 16, x in the low half
 //! ```
 //!
@@ -18,6 +19,7 @@ use glam::{UVec2, UVec4, Vec2, Vec3, Vec3Swizzles};
 
 use super::grid::{Grid, texel_address};
 use super::playback::Frames;
+use super::rotation::{blended_rotation, encode_rotations, encode_tangent_frame, rotate, stored_rotation};
 use super::{Encoding, FrameBlend, Normals, TexelFormat, Texels};
 
 /// Unit vector of octahedral coordinates, each in -1..=1; +Z is the middle.
@@ -67,6 +69,9 @@ pub fn stored_normal(
     element: u32,
     frame: u32,
 ) -> Vec3 {
+    if normals == Normals::Rotation {
+        return rotate(stored_rotation(normal, grid, element, frame), Vec3::Z);
+    }
     let at = texel_address(grid, element, frame);
     if normals != Normals::Alpha {
         return decode_normal(normal.load(at), normals);
@@ -92,6 +97,9 @@ pub fn blended_normal(
     frames: Frames,
     frame_blend: FrameBlend,
 ) -> Vec3 {
+    if normals == Normals::Rotation {
+        return rotate(blended_rotation(normal, grid, element, frames, frame_blend), Vec3::Z);
+    }
     let a = stored_normal(normal, grid, normals, encoding, element, frames.a);
     if frame_blend == FrameBlend::Step {
         return a;
@@ -122,12 +130,17 @@ pub fn encode_normal(n: Vec3, normals: Normals, bytes: &mut Vec<u8>) {
 }
 
 /// Appends the texels of many unit vectors: with 8 bits those of the four around the exact coordinates
-/// whose decoded normals are nearest; with 16 bits the coordinates are rounded, which is as good.
+/// whose decoded normals are nearest; with 16 bits the coordinates are rounded, which is as good. Rotations
+/// get any tangent.
 ///
 /// # Panics
 /// If `normals` stores no texture.
 pub fn encode_normals(values: &[Vec3], normals: Normals, bytes: &mut Vec<u8>) {
     let format = normals.texel_format().expect("only normals with a texture are encoded");
+    if normals == Normals::Rotation {
+        let rotation = |n: &Vec3| encode_tangent_frame(*n, n.any_orthonormal_vector());
+        return encode_rotations(&values.iter().map(rotation).collect::<Vec<_>>(), bytes);
+    }
     let start = bytes.len();
     bytes.resize(start + values.len() * format.bytes() as usize, 0);
     let texels = &mut bytes[start..];
@@ -172,6 +185,7 @@ impl Normals {
         match self {
             Self::Texture8 => Some(TexelFormat::Rg8),
             Self::Texture16 => Some(TexelFormat::Rg16),
+            Self::Rotation => Some(TexelFormat::Rgba16),
             Self::Rest | Self::Flat | Self::Alpha => None,
         }
     }
@@ -179,7 +193,7 @@ impl Normals {
     /// Whether normals of every frame are stored.
     pub fn is_stored(self) -> bool {
         match self {
-            Self::Texture8 | Self::Texture16 | Self::Alpha => true,
+            Self::Texture8 | Self::Texture16 | Self::Alpha | Self::Rotation => true,
             Self::Rest | Self::Flat => false,
         }
     }
@@ -189,7 +203,7 @@ impl Normals {
     pub fn max_error_degrees(self, encoding: Encoding) -> f32 {
         match (self, encoding) {
             (Self::Rest | Self::Flat, _) => 0.0,
-            (Self::Texture16, _) | (Self::Alpha, Encoding::Float32) => 0.004,
+            (Self::Texture16 | Self::Rotation, _) | (Self::Alpha, Encoding::Float32) => 0.004,
             (Self::Alpha, Encoding::Unorm8) => 14.0,
             (Self::Texture8 | Self::Alpha, _) => 0.75,
         }

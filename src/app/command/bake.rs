@@ -10,6 +10,7 @@ use throng::bounds::Bounds;
 use throng::import;
 use throng::source::timeline::{Root, Wanted};
 use throng::source::{Model, Source, builtin};
+use throng::vat::Normals;
 
 use super::{SCHEMA_VERSION, Talk, check_asset_output, print, print_json};
 use crate::cli::{Bake, Length, Rate, RootName};
@@ -257,7 +258,13 @@ fn baked_already(path: &str) -> Failure {
 /// The clips that were asked for, in frames.
 fn cut(model: &Model, fps: Option<f64>, arguments: &Bake) -> Result<Source, Failure> {
     let timing = &arguments.timing;
-    let wanted = Wanted { fps, loop_mode: timing.loop_mode, trim: timing.trim, root: timing.root.into() };
+    let wanted = Wanted {
+        fps,
+        loop_mode: timing.loop_mode,
+        trim: timing.trim,
+        root: timing.root.into(),
+        tangents: arguments.normals == Some(Normals::Rotation),
+    };
     let mut picked = Vec::new();
     if !timing.clip.is_empty() {
         let cut = open::clips_of_model(model, &wanted)?;

@@ -27,6 +27,9 @@ struct Printed<'a, T: Serialize> {
     vertex_count: usize,
     positions: Vec<T>,
     normals: Vec<T>,
+    /// Three per vertex; where rotations are stored.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    tangents: Vec<T>,
 }
 
 /// A moment of a clip.
@@ -57,6 +60,7 @@ pub(crate) fn run(arguments: &Sample) -> Result<(), Failure> {
             vertex_count: pose.positions.len(),
             positions: flat(&pose.positions),
             normals: flat(&pose.normals),
+            tangents: flat(&pose.tangents),
         }),
         MeshFormat::Obj => obj(&asset.mesh, &pose),
         MeshFormat::Ply => ply(&asset.mesh, &pose),
@@ -102,10 +106,15 @@ fn of_model(model: &Model, arguments: &Sample) -> Result<(), Failure> {
             vertex_count: evaluated.positions.len(),
             positions: flat(&evaluated.positions),
             normals: flat(&evaluated.normals),
+            tangents: Vec::new(),
         }),
         MeshFormat::Obj | MeshFormat::Ply => {
             let single = |vectors: &[DVec3]| vectors.iter().map(|vector| vector.as_vec3()).collect();
-            let pose = Pose { positions: single(&evaluated.positions), normals: single(&evaluated.normals) };
+            let pose = Pose {
+                positions: single(&evaluated.positions),
+                normals: single(&evaluated.normals),
+                ..Pose::default()
+            };
             let has_uvs = model.surfaces.iter().any(|surface| surface.has_uvs);
             let uvs = has_uvs.then(|| model.uvs.clone());
             let mesh = Mesh { uvs, indices: model.indices.clone(), ..Mesh::default() };
