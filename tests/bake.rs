@@ -10,6 +10,7 @@ use throng::bake::{self, Error, Settings};
 use throng::bounds::Bounds;
 use throng::source::{Motion, Source, VertexFrame, builtin};
 use throng::vat::playback::encode_frames;
+use throng::vat::rotation::stored_rotation;
 use throng::vat::{Encoding, FrameBlend, Normals, PositionSpace};
 
 static FLAG: LazyLock<Source> = LazyLock::new(|| builtin::make("flag", Some(8.0)).unwrap());
@@ -147,14 +148,55 @@ fn unknown_names_and_rates_are_refused() {
     }
 }
 
-/// `throng bake builtin:flag -o assets/baked/flag.vat.glb --compression zstd --force` makes the demo's asset.
+/// As `scripts/bake_assets.sh` makes them.
 #[cfg(target_arch = "x86_64")]
 #[test]
-fn demo_asset_is_rebuilt_byte_for_byte() {
-    let source = builtin::make("flag", None).unwrap();
-    let baked = bake::bake(&source, &Settings::default()).unwrap();
-    let bytes = glb::encode(&baked.asset, Compression::Zstd);
-    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("assets/baked/flag.vat.glb");
-    assert!(std::fs::read(&path).unwrap() == bytes, "{} differs from what is baked now", path.display());
-    assert!(bytes.len() < 2 << 20, "{} bytes", bytes.len());
+fn demo_assets_are_rebuilt_byte_for_byte() {
+    let (texture16, rotation) = (Normals::Texture16, Normals::Rotation);
+    for (file, source, fps, normals) in [
+        ("flag", "flag", None, texture16),
+        ("ribbon_rotation", "ribbon", Some(16.0), rotation),
+        ("ribbon_texture16", "ribbon", Some(16.0), texture16),
+    ] {
+        let source = builtin::make(source, fps).unwrap();
+        let baked = bake::bake(&source, &Settings { normals, ..Settings::default() }).unwrap();
+        let bytes = glb::encode(&baked.asset, Compression::Zstd);
+        let path = Path::new(env!("CARGO_MANIFEST_DIR")).join(format!("assets/baked/{file}.vat.glb"));
+        assert!(std::fs::read(&path).unwrap() == bytes, "{} differs from what is baked now", path.display());
+        assert!(bytes.len() < 2 << 20, "{} bytes", bytes.len());
+    }
+}
+
+#[test]
+fn rotations_carry_tangents_and_stay_in_one_hemisphere() {
+    let source = builtin::make("ribbon", None).unwrap();
+    let baked = bake::bake(&source, &Settings { normals: Normals::Rotation, ..Settings::default() }).unwrap();
+    let worst = baked.report.tangent_error_degrees.unwrap().error;
+    assert!(worst > 0.0 && worst <= f64::from(Normals::Rotation.max_error_degrees(Encoding::Unorm16)));
+    let animation = &baked.asset.animation;
+    let texels = animation.normal_texels.as_ref().unwrap();
+    let mut turned = 0;
+    for element in 0..animation.element_count {
+        let rotation = |frame| stored_rotation(texels, animation.grid, element, frame);
+        for frame in 1..animation.grid.frame_count {
+            assert!(rotation(frame).dot(rotation(frame - 1)) >= 0.0, "element {element}, frame {frame}");
+        }
+        turned +=
+            u32::from(rotation(0).w < 0.0) + u32::from(rotation(animation.grid.frame_count / 2).w < 0.0);
+    }
+    println!("worst {worst:.5} degrees; {turned} of the looked at have a negative w");
+    // Between frames the tangent follows the ribbon too: half way it is that of the bake with twice the frames.
+    let twice = builtin::make("ribbon", Some(60.0)).unwrap();
+    let Motion::Vertices(truth) = &twice.clips[0].motion else { panic!() };
+    let mut worst = 0.0_f32;
+    for frame in 0..60 {
+        let frames = encode_frames(&baked.asset.clips[0], f64::from(frame) + 0.5);
+        let tangents = baked.asset.tangents(frames, FrameBlend::Linear).unwrap();
+        for (vertex, tangent) in tangents.iter().enumerate() {
+            let expected = truth[frame as usize * 2 + 1].tangents[baked.vertices[vertex] as usize];
+            worst = worst.max(tangent.distance(expected.truncate()).to_degrees());
+        }
+    }
+    println!("between frames tangents are off by {worst:.3} degrees at worst");
+    assert!(worst < 1.0);
 }

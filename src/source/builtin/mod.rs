@@ -4,10 +4,13 @@ use super::Source;
 
 mod cloth;
 mod flag;
+mod ribbon;
 
 /// Name and description of each built-in source.
-pub const ALL: &[(&str, &str)] =
-    &[("flag", "a cloth flag in gusting wind, on a pole: one looping clip of 4 seconds")];
+pub const ALL: &[(&str, &str)] = &[
+    ("flag", "a cloth flag in gusting wind, on a pole: one looping clip of 4 seconds"),
+    ("ribbon", "a studded ribbon that bows and twists, with a normal map: one looping clip of 2 seconds"),
+];
 
 /// Frame rate where none is asked for.
 pub const DEFAULT_FPS: f64 = 30.0;
@@ -47,6 +50,7 @@ pub fn make(name: &str, fps: Option<f64>) -> Result<Source, Error> {
     }
     match name {
         "flag" => Ok(flag::flag(fps)),
+        "ribbon" => Ok(ribbon::ribbon(fps)),
         _ => Err(Error::Unknown {
             found: name.to_owned(),
             known: ALL.iter().map(|(name, _)| *name).collect::<Vec<_>>().join(", "),
