@@ -23,7 +23,9 @@ fn frames(source: &mut Source) -> &mut Vec<VertexFrame> {
 #[test]
 fn every_encoding_normals_and_space_meets_its_stated_error() {
     for encoding in Encoding::ALL {
-        for normals in Normals::ALL {
+        // Blocks have no alpha.
+        let fits = |normals: &&Normals| encoding.has_alpha() || **normals != Normals::Alpha;
+        for normals in Normals::ALL.iter().filter(fits) {
             for space in PositionSpace::ALL {
                 let settings =
                     Settings { encoding: *encoding, normals: *normals, space: *space, ..Settings::default() };

@@ -25,7 +25,9 @@ fn decoded_poses_agree_for_every_encoding_normals_blend_and_space() {
     let Some(gpu) = common::gpu() else { return };
     let (mut worst_position, mut worst_normal, mut combinations) = (0.0_f64, 0.0_f32, 0_u32);
     for encoding in Encoding::ALL {
-        for normals in Normals::ALL {
+        // Blocks have no alpha.
+        let fits = |normals: &&Normals| encoding.has_alpha() || **normals != Normals::Alpha;
+        for normals in Normals::ALL.iter().filter(fits) {
             for space in PositionSpace::ALL {
                 // One row a frame; wrapped rows; wrapped rows in bands.
                 for (elements, frames, max_texture_size) in [(97, 9, 256), (300, 7, 128), (40, 90, 64)] {
@@ -83,7 +85,7 @@ fn decoded_poses_agree_for_every_encoding_normals_blend_and_space() {
     );
     assert_eq!(
         combinations as usize,
-        Encoding::ALL.len() * Normals::ALL.len() * PositionSpace::ALL.len() * 3
+        (Encoding::ALL.len() * Normals::ALL.len() - 1) * PositionSpace::ALL.len() * 3
     );
 }
 

@@ -195,17 +195,43 @@ fn an_asset_wider_than_the_device_allows_is_rearranged() {
         required_limits: wgpu::Limits { max_texture_dimension_2d: 256, ..gpu.adapter.limits() },
         ..Default::default()
     };
-    let small = pollster::block_on(gpu.adapter.request_device(&descriptor)).unwrap();
-    let asset = sheet(24, 8, Encoding::Unorm16, 8192);
-    assert!(asset.animation.positions.size().x > 256);
-    let mut pictures = Vec::new();
-    for (device, queue) in [small, (gpu.device.clone(), gpu.queue.clone())] {
-        let mut other = pollster::block_on(Gpu::headless()).unwrap();
-        (other.device, other.queue) = (device, queue);
-        let gpu = other;
-        pictures.push(picture(&gpu, &asset, Settings::default(), 0.3));
+    let (small, small_queue) = pollster::block_on(gpu.adapter.request_device(&descriptor)).unwrap();
+    for encoding in [Encoding::Unorm16, Encoding::Split256, Encoding::Bc6h] {
+        let asset = sheet(24, 8, encoding, 8192);
+        assert!(asset.animation.positions.size().x > 256);
+        let wide = picture(&gpu, &asset, Settings::default(), 0.3);
+        let rearranged = picture(&on(&small, &small_queue), &asset, Settings::default(), 0.3);
+        assert_eq!(wide, rearranged, "{encoding}");
     }
-    assert_eq!(pictures[0], pictures[1]);
+}
+
+fn on(device: &wgpu::Device, queue: &wgpu::Queue) -> Gpu {
+    let mut gpu = pollster::block_on(Gpu::headless()).unwrap();
+    (gpu.device, gpu.queue) = (device.clone(), queue.clone());
+    gpu
+}
+
+/// The driver's decoder of blocks against the one in Rust.
+#[test]
+fn a_device_that_does_not_read_blocks_draws_the_same_picture() {
+    let Some(gpu) = common::gpu() else { return };
+    if !gpu.device.features().contains(wgpu::Features::TEXTURE_COMPRESSION_BC) {
+        eprintln!("skipped: this device reads no blocks");
+        return;
+    }
+    let plain = wgpu::DeviceDescriptor { required_limits: gpu.adapter.limits(), ..Default::default() };
+    let (device, queue) = pollster::block_on(gpu.adapter.request_device(&plain)).unwrap();
+    let asset = sheet(24, 8, Encoding::Bc6h, 8192);
+    for frame_blend in [FrameBlend::Step, FrameBlend::Linear, FrameBlend::CatmullRom] {
+        let settings = Settings { frame_blend, ..Settings::default() };
+        let by_driver = picture(&gpu, &asset, settings, 0.31);
+        assert_eq!(by_driver, picture(&on(&device, &queue), &asset, settings, 0.31), "{frame_blend}");
+        assert!(difference(&by_driver, &picture(&gpu, &asset, settings, 0.5)).1 > 200);
+    }
+    let exact = picture(&gpu, &sheet(24, 8, Encoding::Unorm16, 8192), Settings::default(), 0.31);
+    let blocks = picture(&gpu, &asset, Settings::default(), 0.31);
+    assert!(difference(&exact, &blocks).1 < 3000, "much the same sheet");
+    assert!(difference(&exact, &blocks).1 > 0, "though not exactly");
 }
 
 /// Light of the middle of the picture.

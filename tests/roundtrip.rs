@@ -28,10 +28,16 @@ fn decode(bytes: &Bytes) -> Asset {
     glb::decode(bytes, Path::new("test.vat.glb")).unwrap_or_else(|error| panic!("{error}"))
 }
 
+/// Blocks have no alpha.
+fn fits(encoding: Encoding, normals: Normals) -> bool {
+    encoding.has_alpha() || normals != Normals::Alpha
+}
+
 /// Every encoding with every kind of normals, in both spaces, with and without textures.
 fn shapes() -> impl Iterator<Item = Shape> {
     Encoding::ALL.iter().enumerate().flat_map(|(i, encoding)| {
-        Normals::ALL.iter().enumerate().map(move |(j, normals)| Shape {
+        let fitting = Normals::ALL.iter().filter(|normals| fits(*encoding, **normals));
+        fitting.enumerate().map(move |(j, normals)| Shape {
             seed: (i * 10 + j) as u64,
             encoding: *encoding,
             normals: *normals,
@@ -69,7 +75,8 @@ fn any_shape() -> impl Strategy<Value = Shape> {
         })
         .prop_filter("the elements fit", |shape| {
             let (elements, frames) = (shape.elements, shape.frames);
-            throng::vat::grid::Grid::new(elements, frames, shape.max_size).is_ok()
+            fits(shape.encoding, shape.normals)
+                && throng::vat::grid::Grid::new(elements, frames, shape.max_size).is_ok()
         })
 }
 
@@ -126,7 +133,7 @@ fn every_encoding_with_every_kind_of_normals_survives() {
             seen += 1;
         }
     }
-    assert_eq!(seen, Encoding::ALL.len() * Normals::ALL.len() * COMPRESSIONS.len());
+    assert_eq!(seen, (Encoding::ALL.len() * Normals::ALL.len() - 1) * COMPRESSIONS.len());
 }
 
 #[test]
@@ -292,6 +299,7 @@ fn another_ktx2_reader_sees_the_texels() {
         Encoding::Unorm16 => Format::R16G16B16A16_UNORM,
         Encoding::Float16 | Encoding::Float16Bounded => Format::R16G16B16A16_SFLOAT,
         Encoding::Float32 => Format::R32G32B32A32_SFLOAT,
+        Encoding::Bc6h => Format::BC6H_UFLOAT_BLOCK,
     };
     let normal_format = |normals| match normals {
         Normals::Texture8 => Format::R8G8_UNORM,

@@ -140,6 +140,28 @@ fn stored_by_sampler(vertex: Vertex, frames: Frames) -> vec3f {
     return texel.xyz;
 }
 
+// The bits of the halfs that a block decodes to are the texel.
+fn block_stored(vertex: Vertex, frame: u32) -> vec3f {
+    let halfs = textureLoad(position_filtered, texel_address(soft.grid, vertex.element, frame), 0);
+    let xy = pack2x16float(halfs.xy);
+    let texel = vec4u(xy & 0xffffu, xy >> 16u, pack2x16float(vec2f(halfs.z, 0.0)), 0u);
+    return decode_position(texel, ENCODING, soft.remap);
+}
+
+fn stored_by_block(vertex: Vertex, frames: Frames) -> vec3f {
+    let a = block_stored(vertex, frames.a);
+    if FRAME_BLEND == FRAME_BLEND_STEP {
+        return a;
+    }
+    let b = block_stored(vertex, frames.b);
+    if FRAME_BLEND == FRAME_BLEND_LINEAR {
+        return blend_position(a, a, b, b, frames.weight, FRAME_BLEND);
+    }
+    let before = block_stored(vertex, frames.before);
+    let after = block_stored(vertex, frames.after);
+    return blend_position(before, a, b, after, frames.weight, FRAME_BLEND);
+}
+
 @vertex
 fn vs_soft(vertex: Vertex, instance: Instance) -> Shaded {
     let frames = instance_frames(instance);
@@ -164,16 +186,25 @@ fn vs_soft_sampled_mapped(vertex: Vertex, instance: Instance, @location(10) tang
     return mapped(vertex, instance, tangent, stored_by_sampler(vertex, frames), frames);
 }
 
+@vertex
+fn vs_soft_blocks(vertex: Vertex, instance: Instance) -> Shaded {
+    let frames = instance_frames(instance);
+    return shaded(vertex, instance, stored_by_block(vertex, frames), frames);
+}
+
+@vertex
+fn vs_soft_blocks_mapped(vertex: Vertex, instance: Instance, @location(10) tangent: vec4f) -> Mapped {
+    let frames = instance_frames(instance);
+    return mapped(vertex, instance, tangent, stored_by_block(vertex, frames), frames);
+}
+
 struct Cast {
     @builtin(position) clip: vec4f,
     @location(0) world_position: vec3f,
 }
 
 // The shadow on the ground: each vertex slides along the light onto the plane.
-@vertex
-fn vs_soft_shadow(vertex: Vertex, instance: Instance) -> Cast {
-    let frames = instance_frames(instance);
-    let stored = stored_by_texel(vertex, frames);
+fn shadow_of(vertex: Vertex, instance: Instance, stored: vec3f) -> Cast {
     let world_position = placed(soft_position(vertex.position, stored, POSITION_SPACE), instance);
     let fall = max(world_position.y - view.ground_height, 0.0) / view.to_sun.y;
     let fallen = vec3f(world_position.x - view.to_sun.x * fall, view.ground_height, world_position.z - view.to_sun.z * fall);
@@ -181,6 +212,16 @@ fn vs_soft_shadow(vertex: Vertex, instance: Instance) -> Cast {
     // Nearer by a thousandth, so that it lies on the plane; depth is reversed.
     clip.z *= 1.001;
     return Cast(clip, fallen);
+}
+
+@vertex
+fn vs_soft_shadow(vertex: Vertex, instance: Instance) -> Cast {
+    return shadow_of(vertex, instance, stored_by_texel(vertex, instance_frames(instance)));
+}
+
+@vertex
+fn vs_soft_blocks_shadow(vertex: Vertex, instance: Instance) -> Cast {
+    return shadow_of(vertex, instance, stored_by_block(vertex, instance_frames(instance)));
 }
 
 @fragment

@@ -7,6 +7,7 @@ const ENCODING_FLOAT16_BOUNDED: u32 = 3u;
 const ENCODING_FLOAT32: u32 = 4u;
 const ENCODING_SPLIT256: u32 = 5u;
 const ENCODING_SPLIT255: u32 = 6u;
+const ENCODING_BC6H: u32 = 7u;
 
 struct Remap {
     lo: vec3f,
@@ -21,6 +22,9 @@ fn decode_texel(texel: vec4u, encoding: u32) -> vec4f {
     }
     if encoding == ENCODING_UNORM16 {
         return vec4f(texel) / 65535.0;
+    }
+    if encoding == ENCODING_BC6H {
+        return vec4f(texel) / 31743.0;
     }
     if encoding == ENCODING_FLOAT32 {
         return bitcast<vec4f>(texel);

@@ -116,6 +116,7 @@ pub(crate) enum Stored {
 
 impl Stored {
     const ALL: &'static [Self] = &[
+        Self::Plain(Encoding::Bc6h),
         Self::Plain(Encoding::Unorm8),
         Self::Plain(Encoding::Unorm16),
         Self::Packed16,

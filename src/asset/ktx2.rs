@@ -70,11 +70,15 @@ fn vulkan_format(format: TexelFormat, encoding: Option<Encoding>) -> u32 {
         (TexelFormat::Rgba16, false) => 91,
         (TexelFormat::Rgba16, true) => 97,
         (TexelFormat::Rgba32, _) => 109,
+        (TexelFormat::Bc6h, _) => 143,
     }
 }
 
 /// Basic data format descriptor (Khronos Data Format Specification 1.3, section 5).
 fn descriptor(format: TexelFormat, float: bool) -> Vec<u8> {
+    if format == TexelFormat::Bc6h {
+        return block_descriptor();
+    }
     let channels = format.channels();
     let bits = format.channel_bytes() * 8;
     let block = 24 + 16 * channels;
@@ -103,6 +107,30 @@ fn descriptor(format: TexelFormat, float: bool) -> Vec<u8> {
     words.iter().flat_map(|word| word.to_le_bytes()).collect()
 }
 
+/// That of unsigned BC6H: one sample for the whole block.
+fn block_descriptor() -> Vec<u8> {
+    let block = 24 + 16;
+    let words: [u32; 11] = [
+        4 + block,
+        0,
+        2 | block << 16,
+        133 | 1 << 8 | 1 << 16, // BC6H, BT.709 primaries, linear transfer
+        3 | 3 << 8,             // texel block 4×4×1×1
+        16,                     // bytes in plane 0
+        0,
+        127 << 16 | 0x80 << 24, // 128 bits of floats without a sign
+        0,
+        0f32.to_bits(),
+        1f32.to_bits(),
+    ];
+    words.iter().flat_map(|word| word.to_le_bytes()).collect()
+}
+
+/// What the header says of a channel's bytes; 1 for blocks.
+fn type_size(format: TexelFormat) -> u32 {
+    if format == TexelFormat::Bc6h { 1 } else { format.channel_bytes() }
+}
+
 /// KTX2 bytes of `texels`; `encoding` is that of a position texture, `None` for normals.
 /// In two pieces, so that texels are not copied: what comes before them, and they.
 pub(super) fn encode(texels: &Texels, encoding: Option<Encoding>, compression: Compression) -> [Bytes; 2] {
@@ -128,8 +156,7 @@ pub(super) fn encode(texels: &Texels, encoding: Option<Encoding>, compression: C
     let [descriptor_length, key_value_length] = [descriptor.len() as u32, key_value.len() as u32];
     let mut bytes = Vec::with_capacity(data_offset);
     bytes.extend_from_slice(&IDENTIFIER);
-    let type_size = texels.format().channel_bytes();
-    let header = [vulkan, type_size, size.x, size.y, 0, 0, 1, 1, scheme];
+    let header = [vulkan, type_size(texels.format()), size.x, size.y, 0, 0, 1, 1, scheme];
     let index = [descriptor_at, descriptor_length, key_value_at, key_value_length];
     bytes.extend(header.iter().chain(&index).flat_map(|word| word.to_le_bytes()));
     bytes.extend_from_slice(&[0; 16]);
@@ -177,7 +204,7 @@ pub(super) fn decode(
     }
     let expected = [
         ("vkFormat", 12, vulkan_format(format, encoding)),
-        ("typeSize", 16, format.channel_bytes()),
+        ("typeSize", 16, type_size(format)),
         ("pixelDepth", 28, 0),
         ("layerCount", 32, 0),
         ("faceCount", 36, 1),
@@ -192,14 +219,10 @@ pub(super) fn decode(
     let scheme = word(44);
     let (offset, length, restored) = (long(LEVEL_INDEX), long(LEVEL_INDEX + 8), long(LEVEL_INDEX + 16));
     check_transfer(bytes, u64::from(word(48)), u64::from(word(52)))?;
-    let needed = u64::from(size.x)
-        .checked_mul(u64::from(size.y))
-        .and_then(|texels| texels.checked_mul(u64::from(format.bytes())))
-        .filter(|needed| *needed <= MAX_TEXEL_BYTES)
-        .ok_or_else(|| {
-            let limit = format!("at most {MAX_TEXEL_BYTES} bytes of texels");
-            field("width and height", &size.to_array(), &limit)
-        })?;
+    let needed = format.picture_bytes(size).filter(|needed| *needed <= MAX_TEXEL_BYTES).ok_or_else(|| {
+        let limit = format!("at most {MAX_TEXEL_BYTES} bytes of texels");
+        field("width and height", &size.to_array(), &limit)
+    })?;
     if restored != needed {
         return Err(field("level uncompressed length", &restored, &needed));
     }

@@ -309,6 +309,8 @@ fn check_animation(animation: &Animation) -> Result<(), Invalid> {
     value("encoding range", lo.is_finite() && hi.is_finite(), (lo, hi), "finite numbers")?;
     let metres = animation.encoding.is_bounded() || animation.remap == Remap::METRES;
     value("encoding range", metres, (lo, hi), "none in an encoding that stores metres")?;
+    let alpha = animation.normals != Normals::Alpha || animation.encoding.has_alpha();
+    value("normals", alpha, animation.normals.name(), "normals elsewhere: the encoding has no alpha")?;
     let found = animation.normal_texels.as_ref().map(Texels::format);
     value(
         "normal texels",

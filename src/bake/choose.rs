@@ -7,7 +7,7 @@ use crate::source::Source;
 use crate::vat::{Encoding, FrameBlend};
 
 /// Encodings from small to large; of equals the more exact comes first.
-const BY_SIZE: [Encoding; 3] = [Encoding::Unorm8, Encoding::Unorm16, Encoding::Float32];
+const BY_SIZE: [Encoding; 4] = [Encoding::Bc6h, Encoding::Unorm8, Encoding::Unorm16, Encoding::Float32];
 /// Frame rates that are tried, from low to high.
 pub const RATES: [f64; 10] = [8.0, 10.0, 12.0, 15.0, 20.0, 24.0, 30.0, 48.0, 60.0, 120.0];
 
@@ -60,7 +60,10 @@ impl Report {
 pub fn choose_encoding(source: &Source, settings: &Settings, limit: Limit) -> Result<Chosen, Error> {
     let mut tried = Vec::new();
     for encoding in BY_SIZE {
-        let baked = bake(source, &Settings { encoding, ..*settings })?;
+        let baked = match bake(source, &Settings { encoding, ..*settings }) {
+            Err(Error::NoEncoder(_) | Error::NoAlpha(_)) => continue,
+            baked => baked?,
+        };
         tried.push(attempt(source, &baked.report, limit));
         if tried.last().is_some_and(|last| last.meets) {
             return Ok(Chosen { baked: Some(baked), tried });

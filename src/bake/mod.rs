@@ -106,6 +106,12 @@ pub enum Error {
     /// A clip of too many frames.
     #[error(transparent)]
     TooLong(#[from] TooLong),
+    /// The encoding is not available.
+    #[error("this build has no encoder for {0}: choose another encoding")]
+    NoEncoder(Encoding),
+    /// Nowhere to put normals.
+    #[error("{0} has no alpha for normals: choose another encoding, or normals in a texture")]
+    NoAlpha(Encoding),
     /// The mesh or a clip is not sound.
     #[error("the source is not sound: {0}")]
     Source(#[from] Invalid),
@@ -139,6 +145,9 @@ pub fn encode(source: &Source, settings: &Settings) -> Result<(Asset, Vec<u32>),
         return Err(Error::Empty("elements below 2^24"));
     }
     check(source)?;
+    if settings.normals == Normals::Alpha && !settings.encoding.has_alpha() {
+        return Err(Error::NoAlpha(settings.encoding));
+    }
     let frames = frames(source);
     let Ok(frame_count) = u32::try_from(frames.len()) else {
         return Err(Error::Empty("frames below 2^28"));
@@ -152,7 +161,9 @@ pub fn encode(source: &Source, settings: &Settings) -> Result<(Asset, Vec<u32>),
     let offset = (settings.space == PositionSpace::Offset).then_some(&rest[..]);
     let look = Look { source, sampler: &sampler, frames: &frames, elements, rest: offset, settings };
     let survey = look.survey()?;
-    let ordered = ordered(&source.mesh, &survey.fingerprints);
+    // A block's texels should do the same.
+    let by_place = (settings.encoding == Encoding::Bc6h).then_some(&rest[..]);
+    let ordered = ordered(&source.mesh, &survey.fingerprints, by_place);
     let remap = if settings.encoding.is_bounded() { Remap::spanning(survey.bounds) } else { Remap::METRES };
     let element_count = u32::try_from(ordered.columns.len()).unwrap_or(u32::MAX);
     let grid = Grid::new(element_count, frame_count, max_size)?;
@@ -168,7 +179,7 @@ pub fn encode(source: &Source, settings: &Settings) -> Result<(Asset, Vec<u32>),
         settings,
     };
     let clips = clips(source, &sampler);
-    let (positions, normal_texels) = packing.texels(&clips);
+    let (positions, normal_texels) = packing.texels(&clips).ok_or(Error::NoEncoder(settings.encoding))?;
     let parts = Parts {
         name: source.name.clone(),
         mesh: ordered.mesh,
@@ -197,7 +208,7 @@ pub fn encode(source: &Source, settings: &Settings) -> Result<(Asset, Vec<u32>),
         warnings: source.warnings.clone(),
     };
     let mut asset = Asset::new(parts)?;
-    if settings.space == PositionSpace::Offset {
+    if settings.space == PositionSpace::Offset || settings.encoding == Encoding::Bc6h {
         let clip_bounds = asset.measure_clip_bounds();
         asset = Asset::new(Parts { clip_bounds, ..asset.into_parts() })?;
     }
@@ -209,6 +220,10 @@ pub fn encode(source: &Source, settings: &Settings) -> Result<(Asset, Vec<u32>),
 fn decoded(bounds: Bounds, encoding: Encoding, remap: Remap) -> Bounds {
     let round_trip = |corner: Vec3| {
         let mut bytes = Vec::new();
+        if encoding == Encoding::Bc6h {
+            // What blocks make of it is not known yet: the box is measured afterwards.
+            return corner;
+        }
         encode_positions(&[corner], None, encoding, remap, &mut bytes);
         let size = encoding.texture_size(UVec2::ONE);
         let texels = Texels::new(encoding.texel_format(), size, bytes).expect("the texels of one element");

@@ -2,6 +2,8 @@
 
 use std::collections::HashMap;
 
+use glam::Vec3;
+
 use super::survey::Fingerprint;
 use crate::mesh::{Mesh, Primitive};
 
@@ -17,8 +19,9 @@ pub(super) struct Ordered {
 
 /// Orders triangles for the vertex cache, vertices for fetching (both by meshoptimizer), then counts
 /// columns in the order of vertices. Elements that do the same in every frame share one; vertices that no
-/// triangle shows are left out.
-pub(super) fn ordered(source: &Mesh, fingerprints: &[Fingerprint]) -> Ordered {
+/// triangle shows are left out. `by_place` has the rest position of each element where columns are to be
+/// counted along a curve through space instead.
+pub(super) fn ordered(source: &Mesh, fingerprints: &[Fingerprint], by_place: Option<&[Vec3]>) -> Ordered {
     let count = source.vertex_count();
     let mut indices = Vec::with_capacity(source.indices.len());
     for Primitive { indices: range, .. } in &source.primitives {
@@ -46,6 +49,20 @@ pub(super) fn ordered(source: &Mesh, fingerprints: &[Fingerprint]) -> Ordered {
             columns.push(element);
         }
         elements.push(column);
+    }
+    if let Some(rest) = by_place {
+        let places: Vec<[f32; 3]> =
+            columns.iter().map(|element| rest[*element as usize].to_array()).collect();
+        let bytes = bytemuck::cast_slice(&places);
+        // It fails only where the stride is wrong.
+        if let Ok(adapter) = meshopt::VertexDataAdapter::new(bytes, size_of::<[f32; 3]>(), 0) {
+            let to = meshopt::spatial_sort_remap(&adapter);
+            let old = columns.clone();
+            for (element, place) in old.iter().zip(&to) {
+                columns[*place as usize] = *element;
+            }
+            elements.iter_mut().for_each(|column| *column = to[*column as usize]);
+        }
     }
     let pick = |vertex: &u32| *vertex as usize;
     let mesh = Mesh {

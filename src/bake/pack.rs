@@ -6,11 +6,12 @@ use rayon::prelude::*;
 use super::{FrameOf, Settings};
 use crate::clip::Clip;
 use crate::source::{Sampler, Scratch, VertexFrame};
+use crate::vat::blocks::encode_blocks;
 use crate::vat::encoding::{Remap, encode_positions};
 use crate::vat::grid::{Grid, texel_address};
 use crate::vat::normals::{encode_alpha, encode_normals};
 use crate::vat::rotation::{encode_rotations, encode_same_hemisphere, encode_tangent_frame};
-use crate::vat::{Normals, PositionSpace, Texels};
+use crate::vat::{Encoding, Normals, PositionSpace, Texels};
 
 /// What to pack.
 pub(super) struct Packing<'a> {
@@ -43,7 +44,8 @@ struct Room {
 
 impl Packing<'_> {
     /// Positions, and normals where they are stored.
-    pub(super) fn texels(&self, clips: &[Clip]) -> (Texels, Option<Texels>) {
+    /// `None` where this build cannot encode them.
+    pub(super) fn texels(&self, clips: &[Clip]) -> Option<(Texels, Option<Texels>)> {
         let size = self.grid.size().unwrap_or_default();
         let encoding = self.settings.encoding;
         let normal_format = self.settings.normals.texel_format();
@@ -72,10 +74,14 @@ impl Packing<'_> {
         }
         let texels =
             |format, size, data| Texels::new(format, size, data).expect("as many bytes as the size says");
-        (
-            texels(encoding.texel_format(), encoding.texture_size(size), positions),
+        let full = encoding.texture_size(size);
+        if encoding == Encoding::Bc6h {
+            positions = encode_blocks(full, &positions, size)?;
+        }
+        Some((
+            texels(encoding.texel_format(), full, positions),
             normal_format.map(|format| texels(format, size, normals)),
-        )
+        ))
     }
 
     /// Every band's frame of the `row`-th run of rows.
@@ -99,6 +105,12 @@ impl Packing<'_> {
                 }
             };
             room.positions.extend(self.columns.iter().map(stored));
+            if self.settings.encoding == Encoding::Bc6h
+                && let Some(last) = room.positions.last().copied()
+            {
+                // What blocks do not share with anything else costs them nothing.
+                room.positions.resize((self.grid.columns * self.grid.rows_per_frame) as usize, last);
+            }
             room.normals.clear();
             if self.settings.normals.is_stored() {
                 room.normals.extend(self.columns.iter().map(|element| frame.normals[*element as usize]));
@@ -112,7 +124,7 @@ impl Packing<'_> {
             let alphas = in_alpha.then_some(&room.alphas[..]);
             room.texels.clear();
             encode_positions(&room.positions, alphas, encoding, self.remap, &mut room.texels);
-            self.place(band, &room.texels, positions);
+            self.place(band, &room.texels, encoding.element_bytes(), positions);
             if !normals.is_empty() {
                 room.texels.clear();
                 if self.settings.normals == Normals::Rotation {
@@ -122,7 +134,8 @@ impl Packing<'_> {
                 } else {
                     encode_normals(&room.normals, self.settings.normals, &mut room.texels);
                 }
-                self.place(band, &room.texels, normals);
+                let texel_bytes = room.texels.len() / self.columns.len();
+                self.place(band, &room.texels, texel_bytes, normals);
             }
         }
     }
@@ -160,9 +173,8 @@ impl Packing<'_> {
     }
 
     /// Puts the texels of one frame into its rows.
-    fn place(&self, band: usize, texels: &[u8], rows: &mut [u8]) {
+    fn place(&self, band: usize, texels: &[u8], texel_bytes: usize, rows: &mut [u8]) {
         let columns = self.grid.columns as usize;
-        let texel_bytes = texels.len() / self.columns.len();
         let width = self.grid.size().unwrap_or_default().x as usize;
         for (row, line) in texels.chunks(columns * texel_bytes).enumerate() {
             let start = (row * width + band * columns) * texel_bytes;

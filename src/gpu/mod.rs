@@ -37,6 +37,7 @@ pub struct Gpu {
 pub fn wanted_features() -> wgpu::Features {
     wgpu::Features::TIMESTAMP_QUERY
         | wgpu::Features::FLOAT32_FILTERABLE
+        | wgpu::Features::TEXTURE_COMPRESSION_BC
         | wgpu::Features::TEXTURE_FORMAT_16BIT_NORM
 }
 

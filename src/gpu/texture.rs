@@ -3,6 +3,7 @@
 use glam::UVec2;
 
 use super::Error;
+use crate::vat::blocks::BLOCK_SIDE;
 use crate::vat::{Encoding, TexelFormat, Texels};
 
 /// The unsigned integer format in which texels are read by address.
@@ -11,7 +12,8 @@ pub fn integer_format(format: TexelFormat) -> wgpu::TextureFormat {
         TexelFormat::Rg8 => wgpu::TextureFormat::Rg8Uint,
         TexelFormat::Rg16 => wgpu::TextureFormat::Rg16Uint,
         TexelFormat::Rgba8 => wgpu::TextureFormat::Rgba8Uint,
-        TexelFormat::Rgba16 => wgpu::TextureFormat::Rgba16Uint,
+        // Blocks are decoded first.
+        TexelFormat::Rgba16 | TexelFormat::Bc6h => wgpu::TextureFormat::Rgba16Uint,
         TexelFormat::Rgba32 => wgpu::TextureFormat::Rgba32Uint,
     }
 }
@@ -25,8 +27,8 @@ pub fn filterable_format(encoding: Encoding, features: wgpu::Features) -> Option
             with(wgpu::Features::TEXTURE_FORMAT_16BIT_NORM, wgpu::TextureFormat::Rgba16Unorm)
         }
         Encoding::Float16 | Encoding::Float16Bounded => Some(wgpu::TextureFormat::Rgba16Float),
-        // Filtering between high and low parts makes neither.
-        Encoding::Split256 | Encoding::Split255 => None,
+        // The bits of halfs are no numbers to a filter; filtering between high and low parts makes neither.
+        Encoding::Bc6h | Encoding::Split256 | Encoding::Split255 => None,
         Encoding::Float32 => with(wgpu::Features::FLOAT32_FILTERABLE, wgpu::TextureFormat::Rgba32Float),
     }
 }
@@ -42,8 +44,29 @@ pub fn upload(
     texels: &Texels,
     format: wgpu::TextureFormat,
 ) -> Result<wgpu::TextureView, Error> {
+    let texels = texels.unblocked();
     let texture = create(device, label, texels.size(), 1, format)?;
     write(queue, &texture, 0, texels.size(), texels.data(), texels.format().bytes());
+    Ok(texture.create_view(&wgpu::TextureViewDescriptor::default()))
+}
+
+/// Uploads blocks as they are.
+///
+/// # Errors
+/// [`Error::TextureTooLarge`].
+pub fn upload_blocks(
+    device: &wgpu::Device,
+    queue: &wgpu::Queue,
+    label: &str,
+    texels: &Texels,
+) -> Result<wgpu::TextureView, Error> {
+    let texture = create(device, label, texels.size(), 1, wgpu::TextureFormat::Bc6hRgbUfloat)?;
+    let layout = wgpu::TexelCopyBufferLayout {
+        offset: 0,
+        bytes_per_row: Some(texels.size().x / BLOCK_SIDE * 16),
+        rows_per_image: Some(texels.size().y / BLOCK_SIDE),
+    };
+    queue.write_texture(texture.as_image_copy(), texels.data(), layout, texture.size());
     Ok(texture.create_view(&wgpu::TextureViewDescriptor::default()))
 }
 

@@ -13,7 +13,7 @@ use crate::gpu;
 use crate::gpu::texture;
 use crate::material::Material;
 use crate::vat::grid::{Grid, texel_address};
-use crate::vat::{Encoding, Normals, PositionSpace, Texels};
+use crate::vat::{Encoding, Normals, PositionSpace, TexelFormat, Texels};
 
 /// What an upload makes besides the textures that are read by address.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -53,7 +53,9 @@ pub(super) struct ModelData {
     pub(super) indices: wgpu::Buffer,
     pub(super) parts: Vec<Part>,
     pub(super) animation: wgpu::BindGroup,
-    /// Present where the sampler path is possible and was asked for.
+    /// Whether positions are blocks, which `sampler` holds.
+    pub(super) has_blocks: bool,
+    /// Present where the sampler path is possible and was asked for, or positions are blocks.
     pub(super) sampler: Option<wgpu::BindGroup>,
     pub(super) instances: Option<wgpu::Buffer>,
     pub(super) instance_count: u32,
@@ -90,6 +92,8 @@ pub(super) fn fitted(
 }
 
 fn rearranged(texels: &Texels, animation: &Animation, grid: Grid, texels_per_element: u32) -> Texels {
+    // Blocks hold texels of several elements: they are decoded, and stay so.
+    let texels = texels.unblocked();
     let size = grid.size().unwrap_or_default();
     let texel_bytes = (texels.format().bytes() * texels_per_element) as usize;
     let mut data = vec![0; size.x as usize * size.y as usize * texel_bytes];
@@ -156,13 +160,14 @@ impl ModelData {
                 Some(buffer(device, "model: tangents", bytes, wgpu::BufferUsages::VERTEX)?)
             }
         };
-        let positions = texture::upload(
-            device,
-            queue,
-            "model: positions",
-            &animation.positions,
-            texture::integer_format(animation.positions.format()),
-        )?;
+        let has_blocks = animation.positions.format() == TexelFormat::Bc6h
+            && device.features().contains(wgpu::Features::TEXTURE_COMPRESSION_BC);
+        let positions = if has_blocks {
+            shared.no_normals.clone()
+        } else {
+            let format = texture::integer_format(animation.positions.format());
+            texture::upload(device, queue, "model: positions", &animation.positions, format)?
+        };
         let normals = match &animation.normal_texels {
             None => shared.no_normals.clone(),
             Some(texels) => texture::upload(
@@ -175,8 +180,14 @@ impl ModelData {
         };
         let soft = SoftTexels::new(&animation, first_clip);
         let soft = buffer(device, "model: texels", bytemuck::bytes_of(&soft), wgpu::BufferUsages::UNIFORM)?;
-        let sampler =
-            if options.sampler { sampler_group(device, queue, layouts, shared, &animation)? } else { None };
+        let sampler = if has_blocks {
+            let blocks = texture::upload_blocks(device, queue, "model: blocks", &animation.positions)?;
+            Some(float_group(device, layouts, shared, &blocks))
+        } else if options.sampler {
+            sampler_group(device, queue, layouts, shared, &animation)?
+        } else {
+            None
+        };
         Ok(Self {
             encoding: animation.encoding,
             normals: animation.normals,
@@ -200,6 +211,7 @@ impl ModelData {
             vertices,
             tangents,
             indices,
+            has_blocks,
             sampler,
             instances: None,
             instance_count: 0,
@@ -234,14 +246,23 @@ fn sampler_group(
         return Ok(None);
     };
     let view = texture::upload(device, queue, "model: filtered positions", &animation.positions, format)?;
-    Ok(Some(device.create_bind_group(&wgpu::BindGroupDescriptor {
-        label: Some("model: position sampler"),
+    Ok(Some(float_group(device, layouts, shared, &view)))
+}
+
+fn float_group(
+    device: &wgpu::Device,
+    layouts: &Layouts,
+    shared: &Shared,
+    view: &wgpu::TextureView,
+) -> wgpu::BindGroup {
+    device.create_bind_group(&wgpu::BindGroupDescriptor {
+        label: Some("model: positions as floats"),
         layout: &layouts.sampler,
         entries: &[
-            entry(0, wgpu::BindingResource::TextureView(&view)),
+            entry(0, wgpu::BindingResource::TextureView(view)),
             entry(1, wgpu::BindingResource::Sampler(&shared.position_sampler)),
         ],
-    })))
+    })
 }
 
 fn parts(

@@ -11,6 +11,7 @@ pub(super) enum Key {
     Background,
     Soft {
         pass: Pass,
+        reading: Reading,
         encoding: Encoding,
         normals: Normals,
         frame_blend: FrameBlend,
@@ -32,8 +33,18 @@ impl Key {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(super) enum Pass {
     Shaded,
-    ShadedBySampler,
     Shadow,
+}
+
+/// How positions are read.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(super) enum Reading {
+    /// Integer texels by address.
+    Texels,
+    /// Two frames at once, by a sampler.
+    Sampler,
+    /// Blocks by address.
+    Blocks,
 }
 
 /// Layouts of the bind groups, by group.
@@ -218,7 +229,8 @@ impl Pipelines {
     }
 
     fn soft(&self, key: Key) -> wgpu::RenderPipeline {
-        let Key::Soft { pass, encoding, normals, frame_blend, space, double_sided, textures } = key else {
+        let Key::Soft { pass, reading, encoding, normals, frame_blend, space, double_sided, textures } = key
+        else {
             unreachable!("called for soft keys only");
         };
         let options = [
@@ -229,14 +241,15 @@ impl Pipelines {
         ];
         let fragment_options = [options[1], self.encode_srgb(), ("TEXTURES", f64::from(textures))];
         let is_mapped = key.is_mapped();
-        let (label, vertex, fragment) = match (pass, is_mapped) {
-            (Pass::Shaded, false) => ("render: soft", "vs_soft", "fs_shaded"),
-            (Pass::Shaded, true) => ("render: soft, mapped", "vs_soft_mapped", "fs_mapped"),
-            (Pass::ShadedBySampler, false) => ("render: soft by sampler", "vs_soft_sampled", "fs_shaded"),
-            (Pass::ShadedBySampler, true) => {
-                ("render: soft by sampler, mapped", "vs_soft_sampled_mapped", "fs_mapped")
-            }
-            (Pass::Shadow, _) => ("render: soft shadow", "vs_soft_shadow", "fs_shadow"),
+        let (vertex, fragment) = match (pass, reading, is_mapped) {
+            (Pass::Shaded, Reading::Texels, false) => ("vs_soft", "fs_shaded"),
+            (Pass::Shaded, Reading::Texels, true) => ("vs_soft_mapped", "fs_mapped"),
+            (Pass::Shaded, Reading::Sampler, false) => ("vs_soft_sampled", "fs_shaded"),
+            (Pass::Shaded, Reading::Sampler, true) => ("vs_soft_sampled_mapped", "fs_mapped"),
+            (Pass::Shaded, Reading::Blocks, false) => ("vs_soft_blocks", "fs_shaded"),
+            (Pass::Shaded, Reading::Blocks, true) => ("vs_soft_blocks_mapped", "fs_mapped"),
+            (Pass::Shadow, Reading::Blocks, _) => ("vs_soft_blocks_shadow", "fs_shadow"),
+            (Pass::Shadow, ..) => ("vs_soft_shadow", "fs_shadow"),
         };
         let vertex_buffer = |array_stride, attributes| {
             let step_mode = wgpu::VertexStepMode::Vertex;
@@ -257,12 +270,8 @@ impl Pipelines {
         };
         let shadow = pass == Pass::Shadow;
         self.device.create_render_pipeline(&wgpu::RenderPipelineDescriptor {
-            label: Some(label),
-            layout: Some(if pass == Pass::ShadedBySampler {
-                &self.layout_with_sampler
-            } else {
-                &self.layout
-            }),
+            label: Some(vertex),
+            layout: Some(if reading != Reading::Texels { &self.layout_with_sampler } else { &self.layout }),
             vertex: wgpu::VertexState {
                 module: &self.vat,
                 entry_point: Some(vertex),

@@ -2,7 +2,7 @@ use std::collections::HashSet;
 
 use super::frame::{FrameBuffer, free_place};
 use super::model::{ModelData, Part, Shared, UploadOptions, buffer};
-use super::pipeline::{Key, Layouts, Pass, Pipelines};
+use super::pipeline::{Key, Layouts, Pass, Pipelines, Reading};
 use super::uniforms::TEXTURE_NORMAL;
 use super::{Fetch, Shading, Target, View};
 use crate::asset::Asset;
@@ -181,8 +181,10 @@ impl Renderer {
                 self.frame.set_cursor(place, &encode_cursor(clip, view.time_seconds));
             }
             let sampler = view.settings.fetch == Fetch::Sampler;
-            let by_sampler =
-                sampler && model.sampler.is_some() && view.settings.frame_blend == FrameBlend::Linear;
+            let by_sampler = sampler
+                && model.sampler.is_some()
+                && !model.has_blocks
+                && view.settings.frame_blend == FrameBlend::Linear;
             if sampler && !by_sampler && self.warned.insert(index) {
                 log::warn!("the sampler path does not apply to model {index}: texels are read by address");
             }
@@ -191,12 +193,14 @@ impl Renderer {
                 Shading::Rest => Normals::Rest,
                 Shading::Flat => Normals::Flat,
             };
-            let shaded = if by_sampler { Pass::ShadedBySampler } else { Pass::Shaded };
+            let by_texels = if model.has_blocks { Reading::Blocks } else { Reading::Texels };
+            let shaded = if by_sampler { Reading::Sampler } else { by_texels };
             for (part, Part { double_sided, textures, .. }) in model.parts.iter().enumerate() {
                 // Faces have no tangents.
                 let unmapped = if normals == Normals::Flat { !TEXTURE_NORMAL } else { !0 };
-                let key = |pass, normals, double_sided, textures| Key::Soft {
+                let key = |pass, reading, normals, double_sided, textures| Key::Soft {
                     pass,
+                    reading,
                     encoding: model.encoding,
                     normals,
                     frame_blend: view.settings.frame_blend,
@@ -205,10 +209,10 @@ impl Renderer {
                     textures,
                 };
                 if shadows {
-                    let key = key(Pass::Shadow, Normals::Rest, true, 0);
+                    let key = key(Pass::Shadow, by_texels, Normals::Rest, true, 0);
                     self.plan.push(Draw { key, model: index, part });
                 }
-                let key = key(shaded, normals, *double_sided, textures & unmapped);
+                let key = key(Pass::Shaded, shaded, normals, *double_sided, textures & unmapped);
                 self.plan.push(Draw { key, model: index, part });
             }
         }
@@ -241,7 +245,8 @@ impl Renderer {
             pass.set_pipeline(pipeline);
             pass.set_bind_group(1, &part.material, &[]);
             pass.set_bind_group(2, &model.animation, &[]);
-            if let (Key::Soft { pass: Pass::ShadedBySampler, .. }, Some(sampler)) = (draw.key, &model.sampler)
+            if let (Key::Soft { reading: Reading::Sampler | Reading::Blocks, .. }, Some(sampler)) =
+                (draw.key, &model.sampler)
             {
                 pass.set_bind_group(3, sampler, &[]);
             }

@@ -8,6 +8,7 @@
 //! float32           R32 G32 B32 A32    value = single float, metres
 //! split256          R8 … A8, R8 … A8   value = lo + (256 high + low)/65535 · (hi - lo)
 //! split255          R8 … A8, R8 … A8   value = lo + (high/255 + low/65025) · (hi - lo)
+//! bc6h              R16 G16 B16        value = lo + bits of the half/31743 · (hi - lo)
 //! ```
 //!
 //! The two texels of a split value stand side by side, the high one first. Alpha holds a normal
@@ -20,6 +21,7 @@
 use glam::{UVec2, UVec4, Vec3, Vec4};
 use half::f16;
 
+use super::blocks::{BLOCK_SIDE, MOST};
 use super::{Encoding, TexelFormat};
 use crate::bounds::Bounds;
 
@@ -63,6 +65,7 @@ pub fn decode_texel(texel: UVec4, encoding: Encoding) -> Vec4 {
     match encoding {
         Encoding::Unorm8 | Encoding::Split256 | Encoding::Split255 => texel.as_vec4() / 255.0,
         Encoding::Unorm16 => texel.as_vec4() / 65535.0,
+        Encoding::Bc6h => texel.as_vec4() / 31743.0,
         Encoding::Float16 | Encoding::Float16Bounded => {
             Vec4::from(texel.to_array().map(|bits| f16::from_bits((bits & 0xffff) as u16).to_f32()))
         }
@@ -98,7 +101,7 @@ pub fn encode_position(value: Vec3, encoding: Encoding, remap: Remap, bytes: &mu
     encode_positions(&[value], None, encoding, remap, bytes);
 }
 
-/// Appends the texels of many values, with `alphas` in the alpha where they are given
+/// Appends the texels of many values; those of `bc6h` before they become blocks. With `alphas` in the alpha where they are given
 /// ([`super::normals::encode_alpha`]), else 1.
 ///
 /// # Panics
@@ -123,8 +126,8 @@ pub fn encode_positions(
                 *texel = [x, y, z, u8::MAX];
             }
         }
-        Encoding::Unorm16 => {
-            let fixed = Fixed::new(remap, 65535);
+        Encoding::Unorm16 | Encoding::Bc6h => {
+            let fixed = Fixed::new(remap, if encoding == Encoding::Bc6h { MOST } else { 65535 });
             for (texel, value) in elements.as_chunks_mut::<8>().0.iter_mut().zip(values) {
                 let [x, y, z] = fixed.encode(*value);
                 *texel =
@@ -207,7 +210,12 @@ impl Encoding {
     /// Texels are fractions of a [`Remap`].
     pub fn is_bounded(self) -> bool {
         match self {
-            Self::Unorm8 | Self::Unorm16 | Self::Float16Bounded | Self::Split256 | Self::Split255 => true,
+            Self::Unorm8
+            | Self::Unorm16
+            | Self::Float16Bounded
+            | Self::Split256
+            | Self::Split255
+            | Self::Bc6h => true,
             Self::Float16 | Self::Float32 => false,
         }
     }
@@ -218,6 +226,7 @@ impl Encoding {
             Self::Unorm8 | Self::Split256 | Self::Split255 => TexelFormat::Rgba8,
             Self::Unorm16 | Self::Float16 | Self::Float16Bounded => TexelFormat::Rgba16,
             Self::Float32 => TexelFormat::Rgba32,
+            Self::Bc6h => TexelFormat::Bc6h,
         }
     }
 
@@ -229,23 +238,35 @@ impl Encoding {
         }
     }
 
-    /// Bytes that store one position.
+    /// Whether texels have an alpha.
+    pub fn has_alpha(self) -> bool {
+        self != Self::Bc6h
+    }
+
+    /// Bytes that store one position; of blocks, before they become blocks.
     pub fn element_bytes(self) -> usize {
         (self.texel_format().bytes() * self.texels_per_element()) as usize
     }
 
     /// Size of the texture for a grid of this size.
     pub fn texture_size(self, grid: UVec2) -> UVec2 {
+        if self == Self::Bc6h {
+            return grid.map(|side| side.checked_next_multiple_of(BLOCK_SIDE).unwrap_or(side));
+        }
         UVec2::new(grid.x.saturating_mul(self.texels_per_element()), grid.y)
     }
 
     /// Largest side of a grid whose texture has no side above `max_size`.
     pub fn max_grid_size(self, max_size: u32) -> u32 {
+        if self == Self::Bc6h {
+            return max_size / BLOCK_SIDE * BLOCK_SIDE;
+        }
         max_size / self.texels_per_element()
     }
 
     /// Largest difference between a value and its decoded texel on each axis, metres: half a step
-    /// of the format, plus what single floats lose on the way.
+    /// of the format, plus what single floats lose on the way. Of blocks the whole range, because what is
+    /// lost depends on what a block holds.
     ///
     /// `remap` is the mapping in use, `values` the box of the values themselves.
     pub fn max_error(self, remap: Remap, values: Bounds) -> Vec3 {
@@ -257,6 +278,7 @@ impl Encoding {
             Self::Float16 => (largest / 2048.0).max(Vec3::splat(2f32.powi(-25))),
             Self::Float16Bounded => remap.range() / 4096.0,
             Self::Float32 => return Vec3::ZERO,
+            Self::Bc6h => remap.range(),
         };
         step + (largest + remap.range()) * (4.0 * f32::EPSILON)
     }
@@ -273,7 +295,12 @@ mod tests {
     fn round_trip(value: Vec3, encoding: Encoding, remap: Remap) -> Vec3 {
         let mut bytes = Vec::new();
         encode_position(value, encoding, remap, &mut bytes);
-        let texels = Texels::new(encoding.texel_format(), encoding.texture_size(UVec2::ONE), bytes).unwrap();
+        // Blocks have a test of their own.
+        let (format, size) = match encoding {
+            Encoding::Bc6h => (TexelFormat::Rgba16, UVec2::ONE),
+            _ => (encoding.texel_format(), encoding.texture_size(UVec2::ONE)),
+        };
+        let texels = Texels::new(format, size, bytes).unwrap();
         if encoding.texels_per_element() == 2 {
             return decode_split(texels.load(UVec2::ZERO), texels.load(UVec2::X), encoding, remap);
         }

@@ -15,7 +15,7 @@ pub mod rotation;
 pub mod soft;
 mod texels;
 
-pub use texels::{TexelFormat, Texels};
+pub use texels::{TexelFormat, Texels, blocks};
 
 /// Declares an axis: an enum whose numbers the shaders share and whose names files and the command
 /// line share.
@@ -85,6 +85,8 @@ axis! {
         Split256 = 5, "split256";
         /// Fixed point in two texels of 8 bits, base 255: 8 bytes, error at most 1/130050 of the bounds.
         Split255 = 6, "split255";
+        /// Blocks of 4 x 4 texels (BC6H): 1 byte a texel, an error that only measuring can tell.
+        Bc6h = 7, "bc6h";
     }
 }
 

@@ -7,6 +7,7 @@ use throng::clip::{Clip, LoopMode};
 use throng::material::Material;
 use throng::mesh::{Mesh, Primitive};
 use throng::random::Random;
+use throng::vat::blocks::encode_blocks;
 use throng::vat::encoding::{Remap, encode_position, encode_positions};
 use throng::vat::grid::{Grid, texel_address};
 use throng::vat::normals::{encode_alpha, encode_normal};
@@ -57,6 +58,10 @@ pub fn texels(
             let start = (at.y * size.x + at.x) as usize * bytes;
             data[start..start + bytes].copy_from_slice(&texel);
         }
+    }
+    if format == TexelFormat::Bc6h {
+        let full = Encoding::Bc6h.texture_size(size);
+        return Texels::new(format, full, encode_blocks(full, &data, size).unwrap()).unwrap();
     }
     let side_by_side = bytes as u32 / format.bytes();
     Texels::new(format, glam::UVec2::new(size.x * side_by_side, size.y), data).unwrap()

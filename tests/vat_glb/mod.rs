@@ -54,7 +54,7 @@ fn vector(random: &mut Random) -> Vec3 {
 }
 
 fn texels(random: &mut Random, format: throng::vat::TexelFormat, size: UVec2) -> Texels {
-    let bytes = (size.x * size.y * format.bytes()) as usize;
+    let bytes = format.picture_bytes(size).unwrap() as usize;
     let data: Vec<u8> = (0..bytes).map(|_| random.bits() as u8).collect();
     Texels::new(format, size, data).unwrap()
 }

@@ -66,6 +66,7 @@ fn texture(asset: &Asset, texels: &throng::vat::Texels) -> Texture {
         height: texels.size().y,
         rows_per_frame: asset.animation.grid.rows_per_frame,
         format: match texels.format() {
+            TexelFormat::Bc6h => "bc6h",
             TexelFormat::Rg8 => "rg8uint",
             TexelFormat::Rg16 => "rg16uint",
             TexelFormat::Rgba8 => "rgba8uint",

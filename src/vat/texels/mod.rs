@@ -1,6 +1,10 @@
 use bytes::Bytes;
 use glam::{UVec2, UVec4};
 
+use blocks::{BLOCK_BYTES, BLOCK_SIDE, decode_blocks};
+
+pub mod blocks;
+
 /// Unsigned integer texels, as shaders read them. Fixed point and floats are decoded from these
 /// bits in [`super::encoding`], so that filtering and sRGB conversion cannot touch them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -15,6 +19,9 @@ pub enum TexelFormat {
     Rgba16,
     /// Four channels of 32 bits.
     Rgba32,
+    /// Blocks of 4 × 4 texels in 16 bytes ([`blocks`]); each texel is read as four channels of 16
+    /// bits.
+    Bc6h,
 }
 
 impl TexelFormat {
@@ -22,7 +29,7 @@ impl TexelFormat {
     pub fn channels(self) -> u32 {
         match self {
             Self::Rg8 | Self::Rg16 => 2,
-            Self::Rgba8 | Self::Rgba16 | Self::Rgba32 => 4,
+            Self::Rgba8 | Self::Rgba16 | Self::Rgba32 | Self::Bc6h => 4,
         }
     }
 
@@ -30,14 +37,26 @@ impl TexelFormat {
     pub fn channel_bytes(self) -> u32 {
         match self {
             Self::Rg8 | Self::Rgba8 => 1,
-            Self::Rg16 | Self::Rgba16 => 2,
+            Self::Rg16 | Self::Rgba16 | Self::Bc6h => 2,
             Self::Rgba32 => 4,
         }
     }
 
-    /// Bytes per texel.
+    /// Bytes per texel; of blocks, per texel that is read.
     pub fn bytes(self) -> u32 {
         self.channels() * self.channel_bytes()
+    }
+
+    /// Bytes of a picture; `None` where they cannot be counted, or blocks do not fill it.
+    pub fn picture_bytes(self, size: UVec2) -> Option<u64> {
+        let texels = u64::from(size.x).checked_mul(u64::from(size.y))?;
+        match self {
+            Self::Bc6h => {
+                let whole = size % BLOCK_SIDE == UVec2::ZERO;
+                whole.then_some(texels / u64::from(BLOCK_SIDE * BLOCK_SIDE) * BLOCK_BYTES as u64)
+            }
+            _ => texels.checked_mul(u64::from(self.bytes())),
+        }
     }
 }
 
@@ -47,17 +66,22 @@ pub struct Texels {
     format: TexelFormat,
     size: UVec2,
     data: Bytes,
+    /// What blocks decode to.
+    unblocked: Option<Bytes>,
 }
 
 impl Texels {
     /// Wraps `data`, which may be borrowed from a mapped file.
     ///
-    /// Returns `None` unless `data` is exactly `size.x * size.y` texels and not empty.
+    /// Returns `None` unless `data` is exactly `size.x * size.y` texels and not empty. Blocks are decoded.
     pub fn new(format: TexelFormat, size: UVec2, data: impl Into<Bytes>) -> Option<Self> {
         let data = data.into();
-        let bytes =
-            u64::from(size.x).checked_mul(u64::from(size.y))?.checked_mul(u64::from(format.bytes()))?;
-        (bytes > 0 && bytes == data.len() as u64).then_some(Self { format, size, data })
+        let bytes = format.picture_bytes(size)?;
+        if bytes == 0 || bytes != data.len() as u64 {
+            return None;
+        }
+        let unblocked = (format == TexelFormat::Bc6h).then(|| decode_blocks(size, &data));
+        Some(Self { format, size, data, unblocked })
     }
 
     /// Layout of a texel.
@@ -70,7 +94,7 @@ impl Texels {
         self.size
     }
 
-    /// All bytes, top row first.
+    /// All bytes, top row first; of blocks, the blocks.
     pub fn data(&self) -> &Bytes {
         &self.data
     }
@@ -84,7 +108,7 @@ impl Texels {
         assert!(at.cmplt(self.size).all(), "texel {at} is outside {}", self.size);
         let texel_bytes = self.format.bytes() as usize;
         let start = (at.y as usize * self.size.x as usize + at.x as usize) * texel_bytes;
-        let texel = &self.data[start..start + texel_bytes];
+        let texel = &self.unblocked.as_ref().unwrap_or(&self.data)[start..start + texel_bytes];
         let mut channels = [0, 0, 0, 1];
         match self.format.channel_bytes() {
             1 => {
