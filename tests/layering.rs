@@ -14,7 +14,7 @@ const MAY_NAME: &[(&str, &[&str])] = &[
     ("random", &[]),
     ("skeleton", &["mesh"]),
     ("vat", &["bounds", "clip"]),
-    ("asset", &["bounds", "clip", "material", "mesh", "output", "vat"]),
+    ("asset", &["bounds", "clip", "material", "mesh", "output", "skeleton", "vat"]),
     ("source", &["bounds", "clip", "material", "mesh", "random", "skeleton"]),
     ("import", &["asset", "bounds", "clip", "material", "mesh", "skeleton", "source", "vat"]),
     ("bake", &["asset", "bounds", "clip", "material", "mesh", "source", "vat"]),

@@ -249,6 +249,10 @@ pub(crate) struct Bake {
     /// How texels lie in the file
     #[arg(long, value_enum, default_value = "none")]
     pub(crate) compression: CompressionName,
+    /// Keep skeleton, weights and clips as ordinary glTF in the same file, so that any viewer plays it;
+    /// done for skinned models where nothing is said
+    #[arg(long, value_name = "BOOL", num_args = 0..=1, require_equals = true, default_missing_value = "true")]
+    pub(crate) keep_rig: Option<bool>,
     /// Print the report as JSON
     #[arg(long)]
     pub(crate) json: bool,

@@ -246,7 +246,7 @@ impl Rig {
     }
 
     /// The run of influences of a vertex.
-    fn influences_of(&self, vertex: usize) -> &[(u32, f64)] {
+    pub fn influences_of(&self, vertex: usize) -> &[(u32, f64)] {
         &self.influences[self.influence_starts[vertex] as usize..self.influence_starts[vertex + 1] as usize]
     }
 }

@@ -101,6 +101,16 @@ impl Track {
         self.width
     }
 
+    /// Numbers of all keys, in their order.
+    pub fn values(&self) -> &[f64] {
+        &self.values
+    }
+
+    /// What happens between keys.
+    pub fn interpolation(&self) -> Interpolation {
+        self.interpolation
+    }
+
     /// Times of the keys, seconds, ascending.
     pub fn times(&self) -> &[f64] {
         &self.times

@@ -120,7 +120,8 @@ fn gltf_that_would_be_misread_is_refused() {
     let mut two = good();
     let mesh = two.json["meshes"][0].clone();
     two.json["meshes"].as_array_mut().unwrap().push(mesh);
-    refused_at(&two, "/meshes");
+    assert_eq!(decode(two.file()).unwrap(), Shape::default().asset(), "the first is the asset's");
+    refused_at(&good().set("/meshes", json!([])), "/meshes");
     refused_at(&good().set("/meshes/0/primitives", json!([])), "/meshes/0/primitives");
     refused_at(&good().set("/meshes/0/primitives/1/attributes/NORMAL", 0), "/meshes/0/primitives");
 }

@@ -4,12 +4,13 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 use serde::Serialize;
 use sha2::{Digest as _, Sha256};
-use throng::asset::{Compression, glb};
+use throng::asset::Compression;
+use throng::asset::glb::{self, KeptRig};
 use throng::bake::{self, Baked, Limit, Report, Settings, Tried};
 use throng::bounds::Bounds;
 use throng::import;
 use throng::source::timeline::{Root, Wanted};
-use throng::source::{Model, Source, builtin};
+use throng::source::{Model, Rigged, Source, builtin};
 use throng::vat::Normals;
 
 use super::{SCHEMA_VERSION, Talk, check_asset_output, print, print_json};
@@ -215,17 +216,25 @@ fn bake(job: &Job<'_>, arguments: &Bake, talk: Talk) -> Result<Outcome, Failure>
         space: arguments.space,
         max_texture_size: arguments.max_texture_size,
     };
-    let (baked, tried) = match arguments.max_error {
-        None => (bake::bake(&source, &settings)?, Vec::new()),
+    let (baked, source, tried) = match arguments.max_error {
+        None => (bake::bake(&source, &settings)?, source, Vec::new()),
         Some(length) => within(&input, source, &settings, length, arguments)?,
     };
-    let mut parts = baked.asset.into_parts();
+    let mut parts = baked.asset.clone().into_parts();
     parts.source_key = key;
     let asset = throng::asset::Asset::new(parts).map_err(bake::Error::from)?;
     talk.remarks(&asset);
     let overwrite = arguments.force || arguments.changed;
     let compression: Compression = arguments.compression.into();
-    glb::write(&asset, &job.output, compression, overwrite)?;
+    let is_skinned = |rig: &&Rigged| rig.rig.parts.iter().any(|part| part.skin.is_some());
+    let rigged = source.rig.as_ref().filter(|rig| arguments.keep_rig.unwrap_or(is_skinned(rig)));
+    let kept = rigged.map(|rigged| KeptRig {
+        rig: &rigged.rig,
+        mesh: &source.mesh,
+        flat_from: rigged.flat_from,
+        vertices: &baked.vertices,
+    });
+    glb::write_with_rig(&asset, kept.as_ref(), &job.output, compression, overwrite)?;
     Ok(Outcome::Baked(Box::new(Done { report: baked.report, tried })))
 }
 
@@ -287,7 +296,7 @@ fn within(
     settings: &Settings,
     length: Length,
     arguments: &Bake,
-) -> Result<(Baked, Vec<Tried>), Failure> {
+) -> Result<(Baked, Source, Vec<Tried>), Failure> {
     let metres = match length {
         Length::Metres(metres) => metres,
         Length::OfSize(part) => {
@@ -296,14 +305,15 @@ fn within(
         }
     };
     let limit = Limit { metres, frame_blend: arguments.blend };
-    let chosen = match input {
+    let (chosen, source) = match input {
         Input::Model(model) if arguments.timing.fps == Some(Rate::Auto) => {
-            bake::choose_rate(|fps| cut(model, Some(fps), arguments), settings, limit)?.0
+            let (chosen, cut) = bake::choose_rate(|fps| cut(model, Some(fps), arguments), settings, limit)?;
+            (chosen, cut.unwrap_or(source))
         }
-        _ => bake::choose_encoding(&source, settings, limit)?,
+        _ => (bake::choose_encoding(&source, settings, limit)?, source),
     };
     match chosen.baked {
-        Some(baked) => Ok((baked, chosen.tried)),
+        Some(baked) => Ok((baked, source, chosen.tried)),
         None => Err(Failure::Missed(missed(input, settings, limit, &chosen.tried, arguments)?)),
     }
 }
@@ -345,10 +355,20 @@ fn listed(tried: &[Tried]) -> String {
 
 /// Changes when the input, the options or the program do.
 fn key(digest: &str, arguments: &Bake) -> String {
-    let Bake { timing, encoding, max_error, blend, normals, space, max_texture_size, compression, .. } =
-        arguments;
+    let Bake {
+        timing,
+        encoding,
+        max_error,
+        blend,
+        normals,
+        space,
+        max_texture_size,
+        compression,
+        keep_rig,
+        ..
+    } = arguments;
     let options = format!(
-        "{timing:?} {} {max_error:?} {blend} {normals:?} {space} {max_texture_size} {compression:?}",
+        "{timing:?} {} {max_error:?} {blend} {normals:?} {space} {max_texture_size} {compression:?} {keep_rig:?}",
         encoding.name()
     );
     let text = format!("{} {digest} {options}", env!("CARGO_PKG_VERSION"));

@@ -1,7 +1,10 @@
 //! The JSON chunk, as this crate writes it. Fields are in the order of the file.
 
-use serde::de::IgnoredAny;
-use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
+
+use serde::de::{IgnoredAny, SeqAccess, Visitor};
+use serde::ser::SerializeSeq as _;
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 use crate::clip::LoopMode;
 use crate::vat::{Encoding, Mode, Normals, PositionSpace};
@@ -32,7 +35,11 @@ pub(super) struct Document {
     pub(super) scenes: Vec<Scene>,
     #[serde(default)]
     pub(super) nodes: Vec<Node>,
-    pub(super) meshes: Vec<Mesh>,
+    pub(super) meshes: Meshes,
+    #[serde(default, skip_deserializing, skip_serializing_if = "Vec::is_empty")]
+    pub(super) skins: Vec<RigSkin>,
+    #[serde(default, skip_deserializing, skip_serializing_if = "Vec::is_empty")]
+    pub(super) animations: Vec<RigAnimation>,
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub(super) materials: Vec<Material>,
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
@@ -81,12 +88,115 @@ pub(super) struct Scene {
     pub(super) nodes: Vec<u32>,
 }
 
-#[derive(Serialize, Deserialize)]
+#[derive(Default, Serialize, Deserialize)]
 pub(super) struct Node {
     #[serde(default)]
     pub(super) name: String,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(super) mesh: Option<u32>,
+    #[serde(default, skip_deserializing, skip_serializing_if = "Option::is_none")]
+    pub(super) skin: Option<u32>,
+    #[serde(default, skip_deserializing, skip_serializing_if = "Vec::is_empty")]
+    pub(super) children: Vec<u32>,
+    #[serde(default, skip_deserializing, skip_serializing_if = "Option::is_none")]
+    pub(super) matrix: Option<[f64; 16]>,
+    #[serde(default, skip_deserializing, skip_serializing_if = "Option::is_none")]
+    pub(super) translation: Option<[f64; 3]>,
+    #[serde(default, skip_deserializing, skip_serializing_if = "Option::is_none")]
+    pub(super) rotation: Option<[f64; 4]>,
+    #[serde(default, skip_deserializing, skip_serializing_if = "Option::is_none")]
+    pub(super) scale: Option<[f64; 3]>,
+}
+
+/// The mesh of the asset, and those of the rig that it was baked from, which are not read.
+pub(super) struct Meshes {
+    pub(super) asset: Option<Mesh>,
+    pub(super) rig: Vec<RigMesh>,
+}
+
+impl Serialize for Meshes {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let mut sequence = serializer.serialize_seq(None)?;
+        if let Some(mesh) = &self.asset {
+            sequence.serialize_element(mesh)?;
+        }
+        for mesh in &self.rig {
+            sequence.serialize_element(mesh)?;
+        }
+        sequence.end()
+    }
+}
+
+impl<'de> Deserialize<'de> for Meshes {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        struct First;
+
+        impl<'de> Visitor<'de> for First {
+            type Value = Meshes;
+
+            fn expecting(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+                f.write_str("meshes")
+            }
+
+            fn visit_seq<A: SeqAccess<'de>>(self, mut meshes: A) -> Result<Meshes, A::Error> {
+                let asset = meshes.next_element()?;
+                while meshes.next_element::<IgnoredAny>()?.is_some() {}
+                Ok(Meshes { asset, rig: Vec::new() })
+            }
+        }
+
+        deserializer.deserialize_seq(First)
+    }
+}
+
+#[derive(Serialize)]
+pub(super) struct RigMesh {
+    pub(super) primitives: Vec<RigPrimitive>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub(super) weights: Vec<f64>,
+}
+
+#[derive(Serialize)]
+pub(super) struct RigPrimitive {
+    pub(super) attributes: BTreeMap<String, u32>,
+    pub(super) indices: u32,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) material: Option<u32>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub(super) targets: Vec<BTreeMap<String, u32>>,
+}
+
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+pub(super) struct RigSkin {
+    pub(super) joints: Vec<u32>,
+    pub(super) inverse_bind_matrices: u32,
+}
+
+#[derive(Default, Serialize)]
+pub(super) struct RigAnimation {
+    pub(super) name: String,
+    pub(super) channels: Vec<ClipChannel>,
+    pub(super) samplers: Vec<ClipSampler>,
+}
+
+#[derive(Serialize)]
+pub(super) struct ClipChannel {
+    pub(super) sampler: u32,
+    pub(super) target: ClipTarget,
+}
+
+#[derive(Serialize)]
+pub(super) struct ClipTarget {
+    pub(super) node: u32,
+    pub(super) path: &'static str,
+}
+
+#[derive(Serialize)]
+pub(super) struct ClipSampler {
+    pub(super) input: u32,
+    pub(super) interpolation: &'static str,
+    pub(super) output: u32,
 }
 
 #[derive(Serialize, Deserialize)]
@@ -274,6 +384,9 @@ pub(super) struct Animation {
     pub(super) producer: String,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(super) source_key: Option<String>,
+    /// Accessor: which vertex of the rig each vertex is.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(super) rig_vertices: Option<u32>,
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub(super) assumptions: Vec<String>,
     #[serde(default, skip_serializing_if = "Vec::is_empty")]

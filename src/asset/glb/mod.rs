@@ -14,9 +14,11 @@ mod container;
 mod document;
 mod materials;
 mod read;
+mod rig;
 mod write;
 
 pub use read::decode;
+pub use rig::KeptRig;
 pub use write::encode;
 
 /// Version of the extension that is written and read.
@@ -76,8 +78,22 @@ pub fn read(path: &Path) -> Result<Asset, Error> {
 /// [`Error::Output`]; [`Error::Length`] when it does not fit the format's 4 GiB, or its JSON
 /// [`MAX_JSON_BYTES`].
 pub fn write(asset: &Asset, path: &Path, compression: Compression, overwrite: bool) -> Result<(), Error> {
+    write_with_rig(asset, None, path, compression, overwrite)
+}
+
+/// Writes an asset, and the rig that it was baked from as ordinary glTF: other readers play its clips.
+///
+/// # Errors
+/// As [`write()`].
+pub fn write_with_rig(
+    asset: &Asset,
+    rig: Option<&KeptRig<'_>>,
+    path: &Path,
+    compression: Compression,
+    overwrite: bool,
+) -> Result<(), Error> {
     output::check(path, overwrite)?;
-    let pieces = write::pieces(asset, compression);
+    let pieces = write::pieces(asset, compression, rig);
     let head = &pieces[0];
     let json = u32::from_le_bytes([head[12], head[13], head[14], head[15]]);
     let total: u64 = pieces.iter().map(|piece| piece.len() as u64).sum();

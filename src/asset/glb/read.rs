@@ -228,9 +228,10 @@ impl Reader<'_> {
     }
 
     fn mesh(&self) -> Result<Mesh, Error> {
-        let meshes = &self.document.meshes;
-        self.check("/meshes", meshes.len() == 1, &meshes.len(), "one mesh")?;
-        let primitives = &meshes[0].primitives;
+        let Some(mesh) = &self.document.meshes.asset else {
+            return Err(self.refusal("/meshes", &0, "at least one mesh"));
+        };
+        let primitives = &mesh.primitives;
         let at = "/meshes/0/primitives";
         self.check(at, !primitives.is_empty(), &primitives.len(), "at least one primitive")?;
         let attributes = &primitives[0].attributes;

@@ -3,16 +3,17 @@ use bytes::Bytes;
 use super::container::pack;
 use super::document::{
     ARRAY_BUFFER, Accessor, Animation, AssetInfo, Attributes, Blob, Buffer, BufferView, Clip, Document,
-    ELEMENT_ARRAY_BUFFER, EXTENSION, Extensions, FLOAT, Grid, Image, Mesh, Node, Primitive, Range, Sampler,
-    Scene, Texture, UNSIGNED_INT, UNSIGNED_SHORT, VERSION,
+    ELEMENT_ARRAY_BUFFER, EXTENSION, Extensions, FLOAT, Grid, Image, Mesh, Meshes, Node, Primitive, Range,
+    Sampler, Scene, Texture, UNSIGNED_INT, UNSIGNED_SHORT, VERSION,
 };
 use super::materials;
+use super::rig::{self, KeptRig};
 use crate::asset::ktx2::{self, ALIGNMENT};
 use crate::asset::{Asset, Compression};
 
 /// The binary chunk while it grows.
 #[derive(Default)]
-struct Binary {
+pub(super) struct Binary {
     pieces: Vec<Bytes>,
     length: usize,
     views: Vec<BufferView>,
@@ -20,7 +21,7 @@ struct Binary {
 
 impl Binary {
     /// Appends a buffer view and gives its index.
-    fn push(&mut self, data: &[u8], target: Option<u32>) -> u32 {
+    pub(super) fn push(&mut self, data: &[u8], target: Option<u32>) -> u32 {
         self.push_pieces(&[Bytes::copy_from_slice(data)], target)
     }
 
@@ -53,14 +54,14 @@ fn index(index: usize) -> u32 {
 ///
 /// More than [`super::MAX_FILE_BYTES`] are no valid file; [`super::write()`] refuses them.
 pub fn encode(asset: &Asset, compression: Compression) -> Vec<u8> {
-    pieces(asset, compression).concat()
+    pieces(asset, compression, None).concat()
 }
 
 /// The same, in pieces.
-pub(super) fn pieces(asset: &Asset, compression: Compression) -> Vec<Bytes> {
+pub(super) fn pieces(asset: &Asset, compression: Compression, rig: Option<&KeptRig<'_>>) -> Vec<Bytes> {
     let mut binary = Binary::default();
     let mut accessors = Vec::new();
-    let meshes = vec![mesh(asset, &mut binary, &mut accessors)];
+    let meshes = Meshes { asset: Some(mesh(asset, &mut binary, &mut accessors)), rig: Vec::new() };
     let images: Vec<_> = asset
         .images
         .iter()
@@ -70,7 +71,7 @@ pub(super) fn pieces(asset: &Asset, compression: Compression) -> Vec<Bytes> {
         })
         .collect();
     let extensions = Extensions { animation: animation(asset, compression, &mut binary) };
-    let document = Document {
+    let mut document = Document {
         asset: AssetInfo {
             version: "2.0".to_owned(),
             generator: Some(concat!("throng ", env!("CARGO_PKG_VERSION")).to_owned()),
@@ -79,8 +80,10 @@ pub(super) fn pieces(asset: &Asset, compression: Compression) -> Vec<Bytes> {
         extensions_required: Vec::new(),
         scene: 0,
         scenes: vec![Scene { nodes: vec![0] }],
-        nodes: vec![Node { name: asset.name.clone(), mesh: Some(0) }],
+        nodes: vec![Node { name: asset.name.clone(), mesh: Some(0), ..Node::default() }],
         meshes,
+        skins: Vec::new(),
+        animations: Vec::new(),
         materials: asset.materials.iter().map(materials::encode).collect(),
         textures: (0..images.len()).map(|image| Texture { sampler: Some(0), source: index(image) }).collect(),
         // Linear, with mipmaps: what base colours want.
@@ -91,10 +94,15 @@ pub(super) fn pieces(asset: &Asset, compression: Compression) -> Vec<Bytes> {
         },
         images,
         accessors,
-        buffer_views: binary.views,
-        buffers: vec![Buffer { byte_length: binary.length as u64, uri: None }],
+        buffer_views: Vec::new(),
+        buffers: Vec::new(),
         extensions,
     };
+    if let Some(rig) = rig {
+        document.extensions.animation.rig_vertices = Some(rig::add(rig, &mut document, &mut binary));
+    }
+    document.buffer_views = binary.views;
+    document.buffers = vec![Buffer { byte_length: binary.length as u64, uri: None }];
     // Strings and finite numbers only: there is nothing in the document that JSON cannot hold.
     let json = serde_json::to_vec(&document).unwrap_or_default();
     pack(json, binary.pieces)
@@ -198,6 +206,7 @@ fn animation(asset: &Asset, compression: Compression, binary: &mut Binary) -> An
             .collect(),
         producer: asset.producer.clone(),
         source_key: asset.source_key.clone(),
+        rig_vertices: None,
         assumptions: asset.assumptions.clone(),
         warnings: asset.warnings.clone(),
     }
