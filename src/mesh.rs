@@ -21,6 +21,20 @@ pub struct Mesh {
     pub indices: Vec<u32>,
     /// Ranges of `indices` that are drawn with one material each, in order, covering all of them.
     pub primitives: Vec<Primitive>,
+    /// Coarser levels, from fine to coarse.
+    pub lods: Vec<Lod>,
+}
+
+/// A level of detail: fewer triangles over the same vertices.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Lod {
+    /// Three per triangle, as [`Mesh::indices`].
+    pub indices: Vec<u32>,
+    /// Ranges of `indices`, as [`Mesh::primitives`].
+    pub primitives: Vec<Primitive>,
+    /// Worst distance of a vertex of the full mesh from this level's surface, over the whole animation,
+    /// metres.
+    pub deviation_metres: f32,
 }
 
 /// A run of triangles with one material: one draw call.

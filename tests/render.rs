@@ -288,3 +288,24 @@ fn the_example_draws_a_crowd() {
     assert!(distinct.len() > 1000, "{}", distinct.len());
     assert!(include_str!("../examples/own_pass.rs").lines().count() < 100);
 }
+
+#[test]
+fn a_level_of_detail_draws_fewer_triangles_and_much_the_same_picture() {
+    let Some(gpu) = common::gpu() else { return };
+    let source = throng::source::builtin::make("flag", Some(6.0)).unwrap();
+    let settings = throng::bake::Settings { lods: 2, ..throng::bake::Settings::default() };
+    let asset = throng::bake::encode(&source, &settings).unwrap().0;
+    let mut drawn = Vec::new();
+    for lod in [0, 1, 2, 9] {
+        let scene = scene(Settings { lod, ..Settings::default() }, 5);
+        let mut capture = Capture::new(&gpu, scene, vec![asset.clone()], SIZE).unwrap();
+        let picture = pollster::block_on(capture.draw(0.3)).unwrap();
+        drawn.push((capture.stage().renderer().stats().triangles, picture));
+    }
+    let triangles = |lod: usize| (asset.mesh.lods[lod].indices.len() / 3) as u64 * 5;
+    assert_eq!(drawn[0].0, asset.mesh.triangle_count() as u64 * 5);
+    assert_eq!([drawn[1].0, drawn[2].0, drawn[3].0], [triangles(0), triangles(1), triangles(1)]);
+    assert_eq!(drawn[2].1, drawn[3].1, "beyond the last is the last");
+    let count = difference(&drawn[0].1, &drawn[1].1).1;
+    assert!(count > 0 && count < 1500, "{count} pixels differ");
+}

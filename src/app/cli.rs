@@ -246,6 +246,9 @@ pub(crate) struct Bake {
     /// Largest side of a texture, texels
     #[arg(long, default_value_t = 8192, value_parser = clap::value_parser!(u32).range(1..=65_536))]
     pub(crate) max_texture_size: u32,
+    /// Levels of detail: each has half the triangles of the one before, over the same vertices
+    #[arg(long, value_name = "N", default_value_t = 0, value_parser = clap::value_parser!(u32).range(0..=8))]
+    pub(crate) lods: u32,
     /// How texels lie in the file
     #[arg(long, value_enum, default_value = "none")]
     pub(crate) compression: CompressionName,
@@ -342,6 +345,9 @@ pub(crate) struct Capture {
     /// How the picture between two frames is made
     #[arg(long, value_parser = parser::<FrameBlend>(FrameBlend::ALL, FrameBlend::name))]
     pub(crate) blend: Option<FrameBlend>,
+    /// Level of detail that is drawn; 0 is the full mesh
+    #[arg(long, value_name = "LEVEL")]
+    pub(crate) lod: Option<u32>,
     /// Which frame a foreign mesh is stored at
     #[arg(long, allow_negative_numbers = true, default_value = "auto", value_name = "auto|basis|N")]
     pub(crate) mesh_frame: MeshFrame,

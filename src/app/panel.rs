@@ -12,6 +12,8 @@ pub(crate) struct Controls {
     pub(crate) crowd: Crowd,
     /// The largest crowd that the device has room for.
     pub(crate) max_count: u32,
+    /// Most levels of detail below the full mesh of any asset.
+    pub(crate) lod_count: u32,
     pub(crate) settings: Settings,
     pub(crate) playing: bool,
     /// Rate of the clock.
@@ -112,6 +114,9 @@ fn view(ui: &mut Ui, controls: &mut Controls, wishes: &mut Wishes) {
         Fetch::Sampler => "by sampler",
     });
     ui.checkbox(&mut settings.shadows, "shadows");
+    if controls.lod_count > 0 {
+        ui.add(Slider::new(&mut settings.lod, 0..=controls.lod_count).text("level of detail"));
+    }
     if ui.button("Frame all").on_hover_text("F").clicked() {
         wishes.frame_all = true;
     }
@@ -184,6 +189,7 @@ mod tests {
 
     fn controls() -> Controls {
         Controls {
+            lod_count: 0,
             crowd: Crowd { count: 100, ..Crowd::default() },
             max_count: 1_000_000,
             settings: Settings::default(),

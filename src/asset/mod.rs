@@ -10,7 +10,7 @@ use glam::Vec3;
 use crate::bounds::Bounds;
 use crate::clip::Clip;
 use crate::material::{Image, Material};
-use crate::mesh::Mesh;
+use crate::mesh::{Mesh, Primitive};
 use crate::vat::encoding::Remap;
 use crate::vat::grid::Grid;
 use crate::vat::{Encoding, Mode, Normals, PositionSpace, Texels};
@@ -222,13 +222,25 @@ fn check_mesh(parts: &Parts) -> Result<(), Invalid> {
     for element in &mesh.elements {
         below("mesh elements", u64::from(*element), u64::from(parts.animation.element_count))?;
     }
-    value("mesh indices", !mesh.indices.is_empty(), 0, "at least one triangle")?;
-    value("mesh indices", mesh.indices.len().is_multiple_of(3), mesh.indices.len(), "three per triangle")?;
-    for index in &mesh.indices {
+    check_triangles(parts, &mesh.indices, &mesh.primitives)?;
+    for lod in &mesh.lods {
+        check_triangles(parts, &lod.indices, &lod.primitives)?;
+        let deviation = lod.deviation_metres;
+        let holds = deviation.is_finite() && deviation >= 0.0;
+        value("level of detail deviation", holds, deviation, "a finite number, not negative")?;
+    }
+    Ok(())
+}
+
+fn check_triangles(parts: &Parts, indices: &[u32], primitives: &[Primitive]) -> Result<(), Invalid> {
+    let vertices = parts.mesh.positions.len();
+    value("mesh indices", !indices.is_empty(), 0, "at least one triangle")?;
+    value("mesh indices", indices.len().is_multiple_of(3), indices.len(), "three per triangle")?;
+    for index in indices {
         below("mesh indices", u64::from(*index), vertices as u64)?;
     }
     let mut covered = 0;
-    for primitive in &mesh.primitives {
+    for primitive in primitives {
         let Range { start, end } = primitive.indices;
         let holds = start == covered && end > start && (end - start).is_multiple_of(3);
         value("mesh primitives", holds, start..end, "whole triangles, one primitive after another")?;
@@ -237,7 +249,7 @@ fn check_mesh(parts: &Parts) -> Result<(), Invalid> {
             below("mesh primitive material", u64::from(material), parts.materials.len() as u64)?;
         }
     }
-    count("mesh indices in primitives", covered as usize, mesh.indices.len())
+    count("mesh indices in primitives", covered as usize, indices.len())
 }
 
 fn check_materials(parts: &Parts) -> Result<(), Invalid> {

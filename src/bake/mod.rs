@@ -13,6 +13,7 @@ use crate::vat::soft::soft_stored;
 use crate::vat::{Encoding, Mode, Normals, PositionSpace, Texels};
 
 mod choose;
+mod lod;
 mod order;
 mod pack;
 mod report;
@@ -23,6 +24,7 @@ use pack::Packing;
 use survey::Look;
 
 pub use choose::{Chosen, Limit, RATES, Tried, choose_encoding, choose_rate};
+pub use lod::{LodReport, MAX_LODS};
 pub use report::{Between, Report, Worst};
 
 /// Texture size that every desktop and the web's WebGPU have.
@@ -39,6 +41,8 @@ pub struct Settings {
     pub space: PositionSpace,
     /// Largest side of a texture, texels.
     pub max_texture_size: u32,
+    /// Levels of detail below the full mesh, at most [`MAX_LODS`].
+    pub lods: u32,
 }
 
 impl Default for Settings {
@@ -48,6 +52,7 @@ impl Default for Settings {
             normals: Normals::Texture16,
             space: PositionSpace::Absolute,
             max_texture_size: DEFAULT_MAX_TEXTURE_SIZE,
+            lods: 0,
         }
     }
 }
@@ -130,8 +135,8 @@ struct FrameOf {
 /// # Errors
 /// [`Error`] names the clip, frame and element.
 pub fn bake(source: &Source, settings: &Settings) -> Result<Baked, Error> {
-    let (asset, vertices) = encode(source, settings)?;
-    let report = report::measure(&asset, source, &vertices);
+    let (asset, vertices, lods) = made(source, settings)?;
+    let report = Report { lods, ..report::measure(&asset, source, &vertices) };
     Ok(Baked { asset, vertices, report })
 }
 
@@ -140,6 +145,10 @@ pub fn bake(source: &Source, settings: &Settings) -> Result<Baked, Error> {
 /// # Errors
 /// As [`bake`].
 pub fn encode(source: &Source, settings: &Settings) -> Result<(Asset, Vec<u32>), Error> {
+    made(source, settings).map(|(asset, vertices, _)| (asset, vertices))
+}
+
+fn made(source: &Source, settings: &Settings) -> Result<(Asset, Vec<u32>, Vec<LodReport>), Error> {
     let elements = source.mesh.elements.iter().max().map_or(0, |last| *last as usize + 1);
     if elements == 0 || elements > MAX_ELEMENTS as usize {
         return Err(Error::Empty("elements below 2^24"));
@@ -212,7 +221,22 @@ pub fn encode(source: &Source, settings: &Settings) -> Result<(Asset, Vec<u32>),
         let clip_bounds = asset.measure_clip_bounds();
         asset = Asset::new(Parts { clip_bounds, ..asset.into_parts() })?;
     }
-    Ok((asset, ordered.vertices))
+    let mut reports = Vec::new();
+    if settings.lods > 0 {
+        let lods;
+        (lods, reports) = lod::lods(&asset, settings.lods);
+        let mut parts = asset.into_parts();
+        if lods.len() < settings.lods as usize {
+            let found = lods.len();
+            parts.assumptions.push(format!(
+                "{found} of {} levels of detail: more would hardly have fewer triangles",
+                settings.lods
+            ));
+        }
+        parts.mesh.lods = lods;
+        asset = Asset::new(parts)?;
+    }
+    Ok((asset, ordered.vertices, reports))
 }
 
 /// The box of what is decoded, which differs from the source by the encoding's error. Encodings keep the

@@ -76,6 +76,7 @@ pub(super) fn ordered(source: &Mesh, fingerprints: &[Fingerprint], by_place: Opt
         elements,
         indices,
         primitives: source.primitives.clone(),
+        lods: Vec::new(),
     };
     Ordered { mesh, columns, vertices }
 }

@@ -5,6 +5,7 @@ use serde::Serialize;
 
 use rayon::prelude::*;
 
+use super::lod::LodReport;
 use crate::asset::{Animation, Asset};
 use crate::clip::LoopMode;
 use crate::source::{Sampler, Scratch, Source, SourceClip, VertexFrame};
@@ -48,6 +49,8 @@ pub struct Report {
     /// A quarter, half and three quarters on the way to the next frame, for each frame blend; nothing
     /// where the source is known at its frames only.
     pub between_frames: Vec<Between>,
+    /// Levels of detail, from fine to coarse.
+    pub lods: Vec<LodReport>,
 }
 
 /// Errors between frames, where a player blends and the source has a pose of its own.
@@ -185,6 +188,7 @@ pub(super) fn measure(asset: &Asset, source: &Source, vertices: &[u32]) -> Repor
         normal_error_mean_degrees: stored_normals.then(|| normals.mean()),
         normal_error_degrees: stored_normals.then_some(normals.worst),
         tangent_error_degrees: (tangents.count > 0).then_some(tangents.worst),
+        lods: Vec::new(),
         between_frames: blends
             .map(|(blend, total)| Between {
                 frame_blend: blend.name(),
@@ -351,6 +355,17 @@ impl fmt::Display for Report {
                 worst.clip,
                 worst.frame,
                 mean * 1e3
+            )?;
+        }
+        for (level, lod) in (1..).zip(&self.lods) {
+            let Worst { error, vertex, clip, frame } = &lod.deviation_metres;
+            write!(
+                f,
+                "\nlod {level}           {} triangles, deviation worst {:.4} mm (vertex {vertex}, clip {clip}, frame {frame}), mean {:.4} mm, over {} frames",
+                lod.triangle_count,
+                error * 1e3,
+                lod.deviation_mean_metres * 1e3,
+                lod.measured_frames
             )?;
         }
         Ok(())

@@ -1,4 +1,5 @@
 use std::collections::HashMap;
+use std::ops::Range;
 
 use glam::Vec2;
 use wgpu::util::DeviceExt as _;
@@ -12,6 +13,7 @@ use crate::clip::Clip;
 use crate::gpu;
 use crate::gpu::texture;
 use crate::material::Material;
+use crate::mesh::Primitive;
 use crate::vat::grid::{Grid, texel_address};
 use crate::vat::{Encoding, Normals, PositionSpace, TexelFormat, Texels};
 
@@ -32,8 +34,9 @@ pub(super) struct Shared {
 }
 
 /// One draw call's worth of a model.
+#[derive(Clone)]
 pub(super) struct Part {
-    pub(super) indices: std::ops::Range<u32>,
+    pub(super) indices: Range<u32>,
     pub(super) material: wgpu::BindGroup,
     pub(super) double_sided: bool,
     /// Bits of the textures that it has.
@@ -51,7 +54,8 @@ pub(super) struct ModelData {
     /// Present where a normal map needs them.
     pub(super) tangents: Option<wgpu::Buffer>,
     pub(super) indices: wgpu::Buffer,
-    pub(super) parts: Vec<Part>,
+    /// By level of detail, the full mesh first.
+    pub(super) levels: Vec<Vec<Part>>,
     pub(super) animation: wgpu::BindGroup,
     /// Whether positions are blocks, which `sampler` holds.
     pub(super) has_blocks: bool,
@@ -149,10 +153,12 @@ impl ModelData {
             .collect();
         let vertices =
             buffer(device, "model: vertices", bytemuck::cast_slice(&vertices), wgpu::BufferUsages::VERTEX)?;
+        let all: Vec<u32> =
+            mesh.indices.iter().chain(mesh.lods.iter().flat_map(|lod| &lod.indices)).copied().collect();
         let indices =
-            buffer(device, "model: indices", bytemuck::cast_slice(&mesh.indices), wgpu::BufferUsages::INDEX)?;
-        let parts = parts(device, queue, layouts, shared, asset)?;
-        let is_mapped = parts.iter().any(|part| part.textures & TEXTURE_NORMAL != 0);
+            buffer(device, "model: indices", bytemuck::cast_slice(&all), wgpu::BufferUsages::INDEX)?;
+        let levels = levels(device, queue, layouts, shared, asset)?;
+        let is_mapped = levels[0].iter().any(|part| part.textures & TEXTURE_NORMAL != 0);
         let tangents = match mesh.tangents.as_ref().filter(|_| is_mapped) {
             None => None,
             Some(tangents) => {
@@ -207,7 +213,7 @@ impl ModelData {
                 + indices.size()
                 + tangents.as_ref().map_or(0, wgpu::Buffer::size)
                 + asset.texel_bytes(),
-            parts,
+            levels,
             vertices,
             tangents,
             indices,
@@ -219,8 +225,14 @@ impl ModelData {
         })
     }
 
+    /// The draws of a level of detail; of the coarsest where there are fewer.
+    pub(super) fn level(&self, lod: u32) -> &[Part] {
+        let last = self.levels.len() - 1;
+        &self.levels[last.min(lod as usize)]
+    }
+
     /// Places of this model's clips among those of the view.
-    pub(super) fn cursors(&self) -> std::ops::Range<u32> {
+    pub(super) fn cursors(&self) -> Range<u32> {
         self.first_clip..self.first_clip + u32::try_from(self.clips.len()).unwrap_or(0)
     }
 }
@@ -265,16 +277,21 @@ fn float_group(
     })
 }
 
-fn parts(
+fn levels(
     device: &wgpu::Device,
     queue: &wgpu::Queue,
     layouts: &Layouts,
     shared: &Shared,
     asset: &Asset,
-) -> Result<Vec<Part>, gpu::Error> {
+) -> Result<Vec<Vec<Part>>, gpu::Error> {
     let mut pictures = Pictures { device, queue, asset, made: HashMap::new() };
-    let mut parts = Vec::new();
-    for primitive in &asset.mesh.primitives {
+    let mut made: HashMap<Option<u32>, Part> = HashMap::new();
+    for primitive in
+        asset.mesh.primitives.iter().chain(asset.mesh.lods.iter().flat_map(|lod| &lod.primitives))
+    {
+        if made.contains_key(&primitive.material) {
+            continue;
+        }
         let fallback = Material::default();
         let material = primitive.material.map_or(&fallback, |index| &asset.materials[index as usize]);
         let uniform = uniforms::Material {
@@ -313,8 +330,8 @@ fn parts(
         ];
         let textures_of = (2..).zip(&views);
         entries.extend(textures_of.map(|(at, view)| entry(at, wgpu::BindingResource::TextureView(view))));
-        parts.push(Part {
-            indices: primitive.indices.clone(),
+        let part = Part {
+            indices: 0..0,
             double_sided: material.double_sided,
             textures,
             material: device.create_bind_group(&wgpu::BindGroupDescriptor {
@@ -322,9 +339,22 @@ fn parts(
                 layout: &layouts.material,
                 entries: &entries,
             }),
-        });
+        };
+        made.insert(primitive.material, part);
     }
-    Ok(parts)
+    let mut first = 0;
+    let mut level = |primitives: &[Primitive], count: usize| -> Vec<Part> {
+        let placed = |primitive: &Primitive| {
+            let Range { start, end } = primitive.indices;
+            Part { indices: first + start..first + end, ..made[&primitive.material].clone() }
+        };
+        let parts = primitives.iter().map(placed).collect();
+        first += u32::try_from(count).unwrap_or(u32::MAX);
+        parts
+    };
+    let mut levels = vec![level(&asset.mesh.primitives, asset.mesh.indices.len())];
+    levels.extend(asset.mesh.lods.iter().map(|lod| level(&lod.primitives, lod.indices.len())));
+    Ok(levels)
 }
 
 /// Pictures of an asset, uploaded when they are first used.

@@ -55,6 +55,7 @@ pub struct Renderer {
     models: Vec<Option<ModelData>>,
     plan: Vec<Draw>,
     written_bytes: u64,
+    lod: u32,
     warned: HashSet<usize>,
 }
 
@@ -82,6 +83,7 @@ impl Renderer {
             models: Vec::new(),
             plan: Vec::new(),
             written_bytes: 0,
+            lod: 0,
             warned: HashSet::new(),
         }
     }
@@ -169,6 +171,8 @@ impl Renderer {
         let mut cursor_end = 0;
         self.plan.clear();
         let shadows = view.has_shadows();
+        let lod = view.settings.lod;
+        self.lod = lod;
         for index in 0..self.models.len() {
             let Some(model) = &self.models[index] else {
                 continue;
@@ -195,7 +199,7 @@ impl Renderer {
             };
             let by_texels = if model.has_blocks { Reading::Blocks } else { Reading::Texels };
             let shaded = if by_sampler { Reading::Sampler } else { by_texels };
-            for (part, Part { double_sided, textures, .. }) in model.parts.iter().enumerate() {
+            for (part, Part { double_sided, textures, .. }) in model.level(lod).iter().enumerate() {
                 // Faces have no tangents.
                 let unmapped = if normals == Normals::Flat { !TEXTURE_NORMAL } else { !0 };
                 let key = |pass, reading, normals, double_sided, textures| Key::Soft {
@@ -241,7 +245,7 @@ impl Renderer {
             let Some(instances) = &model.instances else {
                 continue;
             };
-            let part = &model.parts[draw.part];
+            let part = &model.level(self.lod)[draw.part];
             pass.set_pipeline(pipeline);
             pass.set_bind_group(1, &part.material, &[]);
             pass.set_bind_group(2, &model.animation, &[]);
@@ -270,7 +274,8 @@ impl Renderer {
         };
         for model in self.models.iter().flatten() {
             let count = u64::from(model.instance_count);
-            let triangles: u64 = model.parts.iter().map(|part| (part.indices.len() / 3) as u64).sum();
+            let triangles: u64 =
+                model.level(self.lod).iter().map(|part| (part.indices.len() / 3) as u64).sum();
             stats.instances += count;
             stats.vertices += count * model.vertex_count;
             stats.triangles += count * triangles;

@@ -16,6 +16,8 @@ pub struct Settings {
     pub instance_offsets: bool,
     /// The sun casts shadows on the ground: one more draw per mesh primitive.
     pub shadows: bool,
+    /// Level of detail: 0 is the full mesh; the coarsest of an asset that has fewer.
+    pub lod: u32,
 }
 
 impl Default for Settings {
@@ -26,6 +28,7 @@ impl Default for Settings {
             shading: Shading::Stored,
             instance_offsets: true,
             shadows: true,
+            lod: 0,
         }
     }
 }

@@ -119,6 +119,7 @@ impl Model {
             elements: (0..count).collect(),
             indices: corners.indices,
             primitives: corners.primitives,
+            ..Mesh::default()
         };
         Ok(source)
     }

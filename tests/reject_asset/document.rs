@@ -127,6 +127,33 @@ fn gltf_that_would_be_misread_is_refused() {
 }
 
 #[test]
+fn levels_of_detail_are_checked_as_the_mesh_is() {
+    let with = |lods: Value| {
+        let mut chunks = good();
+        chunks.json["extensions"]["THRONG_vertex_animation"]["lods"] = lods;
+        chunks
+    };
+    let indices = good().json["meshes"][0]["primitives"][0]["indices"].clone();
+    let fine = with(json!([{"deviation": 0.5, "primitives": [{"indices": indices}]}]));
+    assert_eq!(decode(fine.file()).unwrap().mesh.lods[0].deviation_metres, 0.5);
+    let at = "/extensions/THRONG_vertex_animation/lods/0/primitives/0/indices";
+    refused_at(&with(json!([{"deviation": 0, "primitives": [{"indices": 99}]}])), at);
+    refused_at(&with(json!([{"deviation": 0, "primitives": [{"indices": 0}]}])), "/accessors/0/type");
+    let many = json!([{"deviation": 0, "primitives": vec![json!({"indices": indices}); 20_000]}]);
+    match error(with(many).file()) {
+        Error::Value { pointer, .. } => assert!(pointer.contains("/lods/0/"), "{pointer}"),
+        other => panic!("{other}"),
+    }
+    for wrong in [
+        json!([{"deviation": -1, "primitives": [{"indices": indices}]}]),
+        json!([{"deviation": 0, "primitives": []}]),
+        json!([{"deviation": 0, "primitives": [{"indices": indices, "material": 77}]}]),
+    ] {
+        assert!(matches!(error(with(wrong).file()), Error::Invalid { .. }));
+    }
+}
+
+#[test]
 fn many_primitives_on_one_range_cannot_outgrow_the_file() {
     let mut chunks = good();
     let primitive = chunks.json["meshes"][0]["primitives"][0].clone();

@@ -215,6 +215,7 @@ fn bake(job: &Job<'_>, arguments: &Bake, talk: Talk) -> Result<Outcome, Failure>
         normals: arguments.normals.unwrap_or(arguments.encoding.normals()),
         space: arguments.space,
         max_texture_size: arguments.max_texture_size,
+        lods: arguments.lods,
     };
     let (baked, source, tried) = match arguments.max_error {
         None => (bake::bake(&source, &settings)?, source, Vec::new()),
@@ -365,10 +366,11 @@ fn key(digest: &str, arguments: &Bake) -> String {
         max_texture_size,
         compression,
         keep_rig,
+        lods,
         ..
     } = arguments;
     let options = format!(
-        "{timing:?} {} {max_error:?} {blend} {normals:?} {space} {max_texture_size} {compression:?} {keep_rig:?}",
+        "{timing:?} {} {max_error:?} {blend} {normals:?} {space} {max_texture_size} {compression:?} {keep_rig:?} {lods}",
         encoding.name()
     );
     let text = format!("{} {digest} {options}", env!("CARGO_PKG_VERSION"));

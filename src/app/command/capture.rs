@@ -86,6 +86,9 @@ fn apply(arguments: &Capture, scene: &mut Scene, assets: &[Asset]) -> Result<(),
     if let Some(blend) = arguments.blend {
         scene.settings.frame_blend = blend;
     }
+    if let Some(lod) = arguments.lod {
+        scene.settings.lod = lod;
+    }
     Ok(())
 }
 

@@ -22,6 +22,7 @@ struct Printed<'a> {
     vertex_count: usize,
     triangle_count: usize,
     frame_count: u32,
+    lods: Vec<Lod>,
     clips: Vec<Clip<'a>>,
     bounds: Bounds,
     texture: Texture,
@@ -42,6 +43,12 @@ struct Clip<'a> {
     #[serde(rename = "loop")]
     loop_mode: &'static str,
     bounds: Bounds,
+}
+
+#[derive(Serialize)]
+struct Lod {
+    triangle_count: usize,
+    deviation_metres: f32,
 }
 
 #[derive(Serialize)]
@@ -92,6 +99,12 @@ pub(crate) fn run(arguments: &Inspect) -> Result<(), Failure> {
         vertex_count: asset.mesh.vertex_count(),
         triangle_count: asset.mesh.triangle_count(),
         frame_count: animation.grid.frame_count,
+        lods: asset
+            .mesh
+            .lods
+            .iter()
+            .map(|lod| Lod { triangle_count: lod.indices.len() / 3, deviation_metres: lod.deviation_metres })
+            .collect(),
         clips: clips
             .map(|(clip, bounds)| Clip {
                 name: &clip.name,
@@ -134,6 +147,10 @@ fn text(asset: &Printed<'_>) -> String {
     line("producer", asset.producer.to_owned());
     line("mode", asset.mode.to_owned());
     line("mesh", format!("{} vertices, {} triangles", asset.vertex_count, asset.triangle_count));
+    for Lod { triangle_count, deviation_metres } in &asset.lods {
+        let millimetres = deviation_metres * 1e3;
+        line("level", format!("{triangle_count} triangles, {millimetres:.4} mm off at worst"));
+    }
     line("animation", format!("{} elements × {} frames", asset.element_count, asset.frame_count));
     line("positions", format!("{}, {}", asset.encoding, asset.space));
     line("normals", asset.normals.to_owned());

@@ -99,6 +99,11 @@ impl App {
         let controls = Controls {
             crowd: scene.crowds.first().map(|crowd| crowd.crowd.clone()).unwrap_or_default(),
             max_count: MAX_COUNT,
+            lod_count: assets
+                .iter()
+                .map(|asset| u32::try_from(asset.mesh.lods.len()).unwrap_or(0))
+                .max()
+                .unwrap_or(0),
             settings: scene.settings,
             playing: true,
             speed: 1.0,

@@ -384,6 +384,8 @@ pub(super) struct Animation {
     pub(super) producer: String,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(super) source_key: Option<String>,
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub(super) lods: Vec<Lod>,
     /// Accessor: which vertex of the rig each vertex is.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(super) rig_vertices: Option<u32>,
@@ -391,6 +393,22 @@ pub(super) struct Animation {
     pub(super) assumptions: Vec<String>,
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub(super) warnings: Vec<String>,
+}
+
+/// Fewer triangles over the vertices of the first mesh.
+#[derive(Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct Lod {
+    pub(super) deviation: f32,
+    pub(super) primitives: Vec<LodPrimitive>,
+}
+
+#[derive(Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct LodPrimitive {
+    pub(super) indices: u32,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(super) material: Option<u32>,
 }
 
 /// A [`crate::bounds::Bounds`] without other keys.

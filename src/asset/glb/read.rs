@@ -1,4 +1,5 @@
 use std::fmt::Debug;
+use std::ops::Range;
 use std::path::Path;
 
 use bytes::Bytes;
@@ -13,7 +14,7 @@ use crate::asset::{Animation, Asset, Error, MAX_ELEMENTS, Parts, ktx2};
 use crate::bounds::Bounds;
 use crate::clip::Clip;
 use crate::material::Image;
-use crate::mesh::{Mesh, Primitive};
+use crate::mesh::{Lod, Mesh, Primitive};
 use crate::vat::encoding::Remap;
 use crate::vat::grid::Grid;
 use crate::vat::{Encoding, TexelFormat};
@@ -271,28 +272,52 @@ impl Reader<'_> {
                 "4, triangles",
             )?;
             let pointer = format!("{at}/{index}/indices");
-            let types = [UNSIGNED_SHORT, UNSIGNED_INT];
-            let (bytes, accessor) = self.accessor(primitive.indices, &pointer, "SCALAR", &types)?;
-            let start = mesh.indices.len() as u64;
-            let end = start + accessor.count;
-            // Many primitives may point to the same bytes; together they must not outgrow the file.
-            let most = self.binary.len() as u64 / 2;
-            self.check(
-                &pointer,
-                end <= most,
-                &end,
-                &format!("at most {most} indices in all, as many as the file has room for"),
-            )?;
-            if accessor.component_type == UNSIGNED_SHORT {
-                mesh.indices.extend(bytes.as_chunks().0.iter().map(|b| u32::from(u16::from_le_bytes(*b))));
-            } else {
-                mesh.indices.extend(bytes.as_chunks().0.iter().map(|b| u32::from_le_bytes(*b)));
+            let range = self.indices(primitive.indices, &pointer, 0, &mut mesh.indices)?;
+            mesh.primitives.push(Primitive { indices: range, material: primitive.material });
+        }
+        let mut before = mesh.indices.len();
+        for (level, lod) in self.document.extensions.animation.lods.iter().enumerate() {
+            let mut read = Lod { deviation_metres: lod.deviation, ..Lod::default() };
+            for (index, primitive) in lod.primitives.iter().enumerate() {
+                let pointer =
+                    format!("/extensions/THRONG_vertex_animation/lods/{level}/primitives/{index}/indices");
+                let range = self.indices(primitive.indices, &pointer, before, &mut read.indices)?;
+                read.primitives.push(Primitive { indices: range, material: primitive.material });
             }
-            #[expect(clippy::cast_possible_truncation, reason = "checked above")]
-            mesh.primitives
-                .push(Primitive { indices: start as u32..end as u32, material: primitive.material });
+            before += read.indices.len();
+            mesh.lods.push(read);
         }
         Ok(mesh)
+    }
+
+    /// Appends the indices of an accessor to `into`, and gives their range. `before` were read elsewhere.
+    fn indices(
+        &self,
+        accessor: u32,
+        pointer: &str,
+        before: usize,
+        into: &mut Vec<u32>,
+    ) -> Result<Range<u32>, Error> {
+        let types = [UNSIGNED_SHORT, UNSIGNED_INT];
+        let (bytes, accessor) = self.accessor(accessor, pointer, "SCALAR", &types)?;
+        let start = into.len() as u64;
+        let end = start + accessor.count;
+        // Many primitives may point to the same bytes; together they must not outgrow the file.
+        let most = self.binary.len() as u64 / 2;
+        let total = end + before as u64;
+        self.check(
+            pointer,
+            total <= most,
+            &total,
+            &format!("at most {most} indices in all, as many as the file has room for"),
+        )?;
+        if accessor.component_type == UNSIGNED_SHORT {
+            into.extend(bytes.as_chunks().0.iter().map(|b| u32::from(u16::from_le_bytes(*b))));
+        } else {
+            into.extend(bytes.as_chunks().0.iter().map(|b| u32::from_le_bytes(*b)));
+        }
+        #[expect(clippy::cast_possible_truncation, reason = "below the size of the file")]
+        Ok(start as u32..end as u32)
     }
 
     fn images(&self) -> Result<Vec<Image>, Error> {

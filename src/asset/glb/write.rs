@@ -3,8 +3,8 @@ use bytes::Bytes;
 use super::container::pack;
 use super::document::{
     ARRAY_BUFFER, Accessor, Animation, AssetInfo, Attributes, Blob, Buffer, BufferView, Clip, Document,
-    ELEMENT_ARRAY_BUFFER, EXTENSION, Extensions, FLOAT, Grid, Image, Mesh, Meshes, Node, Primitive, Range,
-    Sampler, Scene, Texture, UNSIGNED_INT, UNSIGNED_SHORT, VERSION,
+    ELEMENT_ARRAY_BUFFER, EXTENSION, Extensions, FLOAT, Grid, Image, Lod, LodPrimitive, Mesh, Meshes, Node,
+    Primitive, Range, Sampler, Scene, Texture, UNSIGNED_INT, UNSIGNED_SHORT, VERSION,
 };
 use super::materials;
 use super::rig::{self, KeptRig};
@@ -61,7 +61,8 @@ pub fn encode(asset: &Asset, compression: Compression) -> Vec<u8> {
 pub(super) fn pieces(asset: &Asset, compression: Compression, rig: Option<&KeptRig<'_>>) -> Vec<Bytes> {
     let mut binary = Binary::default();
     let mut accessors = Vec::new();
-    let meshes = Meshes { asset: Some(mesh(asset, &mut binary, &mut accessors)), rig: Vec::new() };
+    let (mesh, lods) = mesh(asset, &mut binary, &mut accessors);
+    let meshes = Meshes { asset: Some(mesh), rig: Vec::new() };
     let images: Vec<_> = asset
         .images
         .iter()
@@ -70,7 +71,8 @@ pub(super) fn pieces(asset: &Asset, compression: Compression, rig: Option<&KeptR
             buffer_view: binary.push(&image.data, None),
         })
         .collect();
-    let extensions = Extensions { animation: animation(asset, compression, &mut binary) };
+    let animation = Animation { lods, ..animation(asset, compression, &mut binary) };
+    let extensions = Extensions { animation };
     let mut document = Document {
         asset: AssetInfo {
             version: "2.0".to_owned(),
@@ -108,7 +110,7 @@ pub(super) fn pieces(asset: &Asset, compression: Compression, rig: Option<&KeptR
     pack(json, binary.pieces)
 }
 
-fn mesh(asset: &Asset, binary: &mut Binary, accessors: &mut Vec<Accessor>) -> Mesh {
+fn mesh(asset: &Asset, binary: &mut Binary, accessors: &mut Vec<Accessor>) -> (Mesh, Vec<Lod>) {
     let mesh = &asset.mesh;
     let mut push = |binary: &mut Binary, data: &[u8], component_type, count: usize, kind: &str, target| {
         accessors.push(Accessor {
@@ -139,27 +141,41 @@ fn mesh(asset: &Asset, binary: &mut Binary, accessors: &mut Vec<Accessor>) -> Me
     let attributes = Attributes { position, normal, tangent, texcoord, element };
     // 65535 itself is kept free: it restarts strips in some readers.
     let short = vertices < 65_535;
-    let primitives = mesh
-        .primitives
-        .iter()
-        .map(|primitive| {
-            let range = &mesh.indices[primitive.indices.start as usize..primitive.indices.end as usize];
-            let indices = if short {
-                #[expect(clippy::cast_possible_truncation, reason = "there are fewer vertices")]
-                let range: Vec<u16> = range.iter().map(|index| *index as u16).collect();
-                let data = bytemuck::cast_slice(&range);
-                push(binary, data, UNSIGNED_SHORT, range.len(), "SCALAR", ELEMENT_ARRAY_BUFFER)
-            } else {
-                let data = bytemuck::cast_slice(range);
-                push(binary, data, UNSIGNED_INT, range.len(), "SCALAR", ELEMENT_ARRAY_BUFFER)
-            };
-            Primitive { attributes: attributes.clone(), indices, material: primitive.material, mode: None }
-        })
-        .collect();
+    let mut indices_of = |binary: &mut Binary, indices: &[u32], range: &std::ops::Range<u32>| {
+        let range = &indices[range.start as usize..range.end as usize];
+        if short {
+            #[expect(clippy::cast_possible_truncation, reason = "there are fewer vertices")]
+            let range: Vec<u16> = range.iter().map(|index| *index as u16).collect();
+            let data = bytemuck::cast_slice(&range);
+            push(binary, data, UNSIGNED_SHORT, range.len(), "SCALAR", ELEMENT_ARRAY_BUFFER)
+        } else {
+            let data = bytemuck::cast_slice(range);
+            push(binary, data, UNSIGNED_INT, range.len(), "SCALAR", ELEMENT_ARRAY_BUFFER)
+        }
+    };
+    let primitives = mesh.primitives.iter().map(|primitive| Primitive {
+        attributes: attributes.clone(),
+        indices: indices_of(binary, &mesh.indices, &primitive.indices),
+        material: primitive.material,
+        mode: None,
+    });
+    let primitives = primitives.collect();
+    let lods = mesh.lods.iter().map(|lod| Lod {
+        deviation: lod.deviation_metres,
+        primitives: lod
+            .primitives
+            .iter()
+            .map(|primitive| LodPrimitive {
+                indices: indices_of(binary, &lod.indices, &primitive.indices),
+                material: primitive.material,
+            })
+            .collect(),
+    });
+    let lods = lods.collect();
     let bounds = crate::bounds::Bounds::of_points(mesh.positions.iter().copied());
     accessors[position as usize].min = bounds.min.to_array().to_vec();
     accessors[position as usize].max = bounds.max.to_array().to_vec();
-    Mesh { name: asset.name.clone(), primitives }
+    (Mesh { name: asset.name.clone(), primitives }, lods)
 }
 
 fn animation(asset: &Asset, compression: Compression, binary: &mut Binary) -> Animation {
@@ -206,6 +222,7 @@ fn animation(asset: &Asset, compression: Compression, binary: &mut Binary) -> An
             .collect(),
         producer: asset.producer.clone(),
         source_key: asset.source_key.clone(),
+        lods: Vec::new(),
         rig_vertices: None,
         assumptions: asset.assumptions.clone(),
         warnings: asset.warnings.clone(),

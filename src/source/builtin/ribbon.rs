@@ -100,6 +100,7 @@ fn mesh() -> Mesh {
         elements: (0..to_u32(count)).collect(),
         primitives: vec![Primitive { indices: 0..to_u32(indices.len()), material: Some(0) }],
         indices,
+        ..Mesh::default()
     }
 }
 
