@@ -5,7 +5,7 @@ use std::sync::LazyLock;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use throng::clip::LoopMode;
-use throng::import::MeshFrame;
+use throng::import::{MeshFrame, PointOptions};
 use throng::vat::{Encoding, FrameBlend, Normals, PositionSpace};
 
 const AFTER_HELP: &str = "\
@@ -63,9 +63,29 @@ pub(crate) enum Command {
     Completions(Completions),
 }
 
+/// Motions that are stored point by point.
+#[derive(Args, Clone, Debug)]
+pub(crate) struct PointArgs {
+    /// A PC2 or MDD point cache that moves the mesh (.obj, .ply, .glb, .gltf)
+    #[arg(long, value_name = "FILE")]
+    pub(crate) cache: Option<PathBuf>,
+    /// The mesh (.obj, .ply) is the first of numbered files, one for each frame; a folder of such and a
+    /// quoted pattern ('cloth_*.obj') mean the same
+    #[arg(long, conflicts_with = "cache")]
+    pub(crate) sequence: bool,
+}
+
+impl PointArgs {
+    pub(crate) fn options(&self) -> PointOptions {
+        PointOptions { cache: self.cache.clone(), sequence: self.sequence, loop_mode: None }
+    }
+}
+
 /// How an input is read.
 #[derive(Args, Clone, Debug)]
 pub(crate) struct Reading {
+    #[command(flatten)]
+    pub(crate) points: PointArgs,
     /// Which frame a foreign mesh is stored at: auto, basis (it is the rest pose), or a frame number
     #[arg(long, allow_negative_numbers = true, default_value = "auto", value_name = "auto|basis|N")]
     pub(crate) mesh_frame: MeshFrame,
@@ -207,7 +227,8 @@ pub(crate) struct Timing {
     after_help = "Examples:\n  throng bake fox.glb -o fox.vat.glb\n  throng bake knight.glb -o knight.vat.glb --clip 'Walk*' --clip Idle --encoding float16\n  throng bake models/*.glb --out-dir baked --jobs 2 --changed\n  throng bake builtin:flag -o flag.vat.glb"
 )]
 pub(crate) struct Bake {
-    /// What to bake: animated models (.glb, .gltf), builtin:flag
+    /// What to bake: animated models (.glb, .gltf, .fbx), meshes with a point cache, sequences of meshes
+    /// (.obj, .ply), builtin:NAME
     #[arg(required = true, value_name = "MODEL")]
     pub(crate) sources: Vec<String>,
     /// Where to write
@@ -225,6 +246,8 @@ pub(crate) struct Bake {
     /// Models that are baked at the same time
     #[arg(long, default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..=64))]
     pub(crate) jobs: u32,
+    #[command(flatten)]
+    pub(crate) points: PointArgs,
     #[command(flatten)]
     pub(crate) timing: Timing,
     /// How positions are stored
@@ -345,6 +368,8 @@ pub(crate) struct Capture {
     /// How the picture between two frames is made
     #[arg(long, value_parser = parser::<FrameBlend>(FrameBlend::ALL, FrameBlend::name))]
     pub(crate) blend: Option<FrameBlend>,
+    #[command(flatten)]
+    pub(crate) points: PointArgs,
     /// Level of detail that is drawn; 0 is the full mesh
     #[arg(long, value_name = "LEVEL")]
     pub(crate) lod: Option<u32>,

@@ -22,6 +22,13 @@ const DEMO: &[u8] = include_bytes!("../../assets/scenes/demo.json");
 /// that the last picture of a loop meets the first.
 const DEMO_LOOP: &[u8] = include_bytes!("../../assets/scenes/demo_loop.json");
 
+/// How a path is read.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct How {
+    pub(crate) options: import::Options,
+    pub(crate) points: import::PointOptions,
+}
+
 /// What a path leads to.
 pub(crate) enum Input {
     /// A baked asset, of ours or of another tool.
@@ -32,11 +39,11 @@ pub(crate) enum Input {
     Source(Box<Source>),
 }
 
-/// What is at `path`: a `.vat.glb` file, a foreign folder or a file in it, an animated model, or
-/// `builtin:NAME`.
-pub(crate) fn input(path: &Path, options: &import::Options) -> Result<Input, Failure> {
+/// What is at `path`: a `.vat.glb` file, a foreign folder or a file in it, an animated model, a mesh with a
+/// point cache, a sequence of meshes, or `builtin:NAME`.
+pub(crate) fn input(path: &Path, how: &How) -> Result<Input, Failure> {
     if let Some(name) = path.to_str().and_then(|text| text.strip_prefix("builtin:")) {
-        return Ok(Input::Source(Box::new(builtin::make(name, options.fps)?)));
+        return Ok(Input::Source(Box::new(builtin::make(name, how.options.fps)?)));
     }
     if path.is_file() && starts_like_glb(path)? {
         match glb::read(path) {
@@ -45,19 +52,22 @@ pub(crate) fn input(path: &Path, options: &import::Options) -> Result<Input, Fai
             read => return Ok(Input::Asset(Box::new(read?))),
         }
     }
-    if !import::finds(path) && import::is_model(path) {
-        return Ok(Input::Model(Box::new(import::model(path, options)?)));
+    if how.points.cache.is_some() || how.points.sequence || import::is_points(path) || is_pattern(path) {
+        return Ok(Input::Source(Box::new(import::points(path, &how.points, &how.options)?)));
     }
-    Ok(Input::Asset(Box::new(import::load(path, options)?)))
+    if !import::finds(path) && import::is_model(path) {
+        return Ok(Input::Model(Box::new(import::model(path, &how.options)?)));
+    }
+    Ok(Input::Asset(Box::new(import::load(path, &how.options)?)))
 }
 
 /// The asset at `path`; what is not baked is baked here with the default settings.
-pub(crate) fn asset(path: &Path, options: &import::Options) -> Result<Asset, Failure> {
-    let source = match input(path, options)? {
+pub(crate) fn asset(path: &Path, how: &How) -> Result<Asset, Failure> {
+    let source = match input(path, how)? {
         Input::Asset(asset) => return Ok(*asset),
         Input::Source(source) => *source,
         Input::Model(model) => {
-            let wanted = Wanted { fps: options.fps, ..Wanted::default() };
+            let wanted = Wanted { fps: how.options.fps, ..Wanted::default() };
             let mut source = model.source(None, &wanted).map_err(bake::Error::from)?;
             let said = "the model is not baked: it was baked in memory with the default settings";
             source.assumptions.insert(0, said.to_owned());
@@ -65,6 +75,12 @@ pub(crate) fn asset(path: &Path, options: &import::Options) -> Result<Asset, Fai
         }
     };
     Ok(bake::encode(&source, &bake::Settings::default())?.0)
+}
+
+/// A pattern that the shell left alone.
+fn is_pattern(path: &Path) -> bool {
+    let name = path.file_name().unwrap_or_default().to_string_lossy();
+    !path.exists() && name.contains(['*', '?', '#'])
 }
 
 fn starts_like_glb(path: &Path) -> Result<bool, Failure> {
@@ -75,9 +91,9 @@ fn starts_like_glb(path: &Path) -> Result<bool, Failure> {
 }
 
 /// The scene at `path`, or a scene made for the asset there; and its assets, one per crowd.
-pub(crate) fn scene(path: &Path, options: &import::Options) -> Result<(Scene, Vec<Asset>), Failure> {
+pub(crate) fn scene(path: &Path, how: &How) -> Result<(Scene, Vec<Asset>), Failure> {
     if !is_scene(path) {
-        let asset = asset(path, options)?;
+        let asset = asset(path, how)?;
         let scene = Scene::of_asset(path.display().to_string(), asset.bounds(), 1);
         return Ok((scene, vec![asset]));
     }
@@ -89,7 +105,7 @@ pub(crate) fn scene(path: &Path, options: &import::Options) -> Result<(Scene, Ve
         } else {
             folder.join(&crowd.asset)
         };
-        asset(&path, options)
+        asset(&path, &How { points: Default::default(), ..how.clone() })
     });
     let assets: Vec<Asset> = assets.collect::<Result<_, Failure>>().map_err(|failure| match failure {
         // The scene is the input, whatever it names.

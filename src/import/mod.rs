@@ -15,9 +15,11 @@ mod gltf;
 mod image;
 mod mesh;
 mod openvat;
+mod points;
 mod resolve;
 
 pub use error::Error;
+pub use points::{PointOptions, is_points, points};
 
 /// What an importer may be told, and how much it may take.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -90,6 +92,8 @@ pub enum MissingNormals {
 pub struct Limits {
     /// Bytes of one file.
     pub file_bytes: u64,
+    /// Bytes of a point cache, which is mapped.
+    pub cache_bytes: u64,
     /// Pixels of one image.
     pub image_pixels: u64,
     /// Vertices of a mesh.
@@ -99,6 +103,7 @@ pub struct Limits {
 impl Default for Limits {
     fn default() -> Self {
         Self {
+            cache_bytes: 1 << 40,
             file_bytes: 2 << 30, // Positions and normals of as many texels as the largest texture has.
             image_pixels: 1 << 27,
             vertices: 1 << 24,

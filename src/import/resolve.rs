@@ -6,6 +6,7 @@ use std::path::{Component, Path, PathBuf};
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
+use bytes::Bytes;
 use percent_encoding::percent_decode_str;
 
 use super::{Error, Limits};
@@ -73,6 +74,29 @@ pub(super) fn file(folder: &Path, path: &Path, limits: &Limits) -> Result<Vec<u8
     // A file that grows while it is read is cut at the limit.
     file.take(limit).read_to_end(&mut bytes).map_err(read)?;
     Ok(bytes)
+}
+
+/// The bytes of a regular file that the user named, mapped: it may be larger than memory.
+pub(super) fn map(path: &Path, limits: &Limits) -> Result<Bytes, Error> {
+    let read = |source| Error::Read { source, path: path.to_owned() };
+    // Before it is opened: opening a pipe would wait for its other end.
+    if !path.metadata().map_err(read)?.is_file() {
+        return Err(read(std::io::Error::other("not a regular file")));
+    }
+    let file = File::open(path).map_err(read)?;
+    let found = file.metadata().map_err(read)?.len();
+    if found == 0 {
+        return Ok(Bytes::new());
+    }
+    let limit = limits.cache_bytes;
+    if found > limit {
+        return Err(Error::TooLarge { what: "bytes of the cache", found, limit, path: path.to_owned() });
+    }
+    #[expect(unsafe_code, reason = "mapping a file is unsafe because another process could change it")]
+    // SAFETY: the map is only read, as bytes, so a change by another process can spoil a motion but break
+    // no rule of the language.
+    let map = unsafe { memmap2::Mmap::map(&file) }.map_err(read)?;
+    Ok(Bytes::from_owner(map))
 }
 
 fn canonical(path: &Path) -> std::io::Result<PathBuf> {

@@ -9,6 +9,7 @@ use crate::mesh::Mesh;
 pub mod builtin;
 mod corners;
 mod model;
+mod points;
 mod rigged;
 mod sampler;
 pub mod timeline;
@@ -16,6 +17,7 @@ pub mod timeline;
 pub use crate::mesh::VertexFrame;
 pub use crate::skeleton::Scratch;
 pub use model::{Model, Surface};
+pub use points::{PointFrames, Points};
 pub use rigged::Rigged;
 pub use sampler::Sampler;
 
@@ -36,6 +38,8 @@ pub struct Source {
     pub rig: Option<Rigged>,
     /// The program that made it.
     pub producer: String,
+    /// SHA-256 of the files, hexadecimal; none where it is made here.
+    pub digest: Option<String>,
     /// What was concluded where the files did not say.
     pub assumptions: Vec<String>,
     /// What was wrong but could be used.
@@ -60,6 +64,8 @@ pub struct SourceClip {
 pub enum Motion {
     /// Stored frames of elements that move on their own.
     Vertices(Vec<VertexFrame>),
+    /// Frames of points that a file stores.
+    Points(Points),
     /// A clip of the source's rig, which can be asked for any time.
     Rig {
         /// Which of the rig's clips; the rest pose without one.
@@ -97,6 +103,7 @@ impl SourceClip {
     pub fn frame_count(&self) -> usize {
         match &self.motion {
             Motion::Vertices(frames) => frames.len(),
+            Motion::Points(points) => points.frame_count,
             Motion::Rig { frame_count, .. } => *frame_count as usize,
         }
     }

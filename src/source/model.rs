@@ -69,6 +69,7 @@ impl Model {
             materials: self.materials.clone(),
             images: self.images.clone(),
             producer: self.producer.clone(),
+            digest: Some(self.digest.clone()),
             warnings: self.warnings.clone(),
             ..Source::default()
         };

@@ -38,6 +38,14 @@ impl<'a> Sampler<'a> {
                 )]
                 into.clone_from(&frames[frame as usize]);
             }
+            (Motion::Points(points), ..) => {
+                #[expect(
+                    clippy::cast_possible_truncation,
+                    clippy::cast_sign_loss,
+                    reason = "a frame's number"
+                )]
+                points.frame(frame as usize, into);
+            }
             (Motion::Rig { .. }, ..) => *into = VertexFrame::default(),
         }
     }

@@ -13,7 +13,7 @@ pub const DEFAULT_FPS: f64 = 30.0;
 /// How far from a frame a key may lie, in frames.
 const KEY_TOLERANCE: f64 = 0.01;
 /// How far apart the ends of a cycle may be, in parts of the model's size.
-const CYCLE_TOLERANCE: f64 = 5e-4;
+pub const CYCLE_TOLERANCE: f64 = 5e-4;
 /// More frames in one clip are refused.
 pub const MAX_FRAMES: u32 = 1 << 20;
 

@@ -8,7 +8,7 @@ use throng::asset::Compression;
 use throng::asset::glb::{self, KeptRig};
 use throng::bake::{self, Baked, Limit, Report, Settings, Tried};
 use throng::bounds::Bounds;
-use throng::import;
+use throng::import::{self, PointOptions};
 use throng::source::timeline::{Root, Wanted};
 use throng::source::{Model, Rigged, Source, builtin};
 use throng::vat::Normals;
@@ -16,7 +16,7 @@ use throng::vat::Normals;
 use super::{SCHEMA_VERSION, Talk, check_asset_output, print, print_json};
 use crate::cli::{Bake, Length, Rate, RootName};
 use crate::failure::Failure;
-use crate::open::{self, Input};
+use crate::open::{self, How, Input};
 use crate::progress::Progress;
 
 #[derive(Serialize)]
@@ -202,9 +202,22 @@ fn bake(job: &Job<'_>, arguments: &Bake, talk: Talk) -> Result<Outcome, Failure>
         Input::Model(model) => {
             (cut(model, arguments.timing.fps.and_then(Rate::fixed), arguments)?, Some(&model.digest))
         }
-        Input::Source(source) => ((**source).clone(), None),
+        Input::Source(source) => ((**source).clone(), source.digest.as_ref()),
         Input::Asset(_) => return Err(baked_already(job.source)),
     };
+    if let Input::Source(_) = input {
+        let timing = &arguments.timing;
+        let needs_keys = [
+            (timing.fps == Some(Rate::Auto), "--fps auto"),
+            (timing.trim, "--trim"),
+            (timing.root != RootName::Keep, "--root"),
+            (!timing.clip.is_empty(), "--clip"),
+        ];
+        if let Some((_, flag)) = needs_keys.iter().find(|(given, _)| *given) {
+            let text = format!("{flag} needs a model with clips and keys; {:?} has frames only", job.source);
+            return Err(Failure::Usage(text));
+        }
+    }
     let key = digest.map(|digest| key(digest, arguments));
     let is_current = |asset: throng::asset::Asset| key.is_some() && asset.source_key == key;
     if arguments.changed && job.output.exists() && glb::read(&job.output).is_ok_and(is_current) {
@@ -244,7 +257,9 @@ fn input(path: &str, arguments: &Bake) -> Result<Input, Failure> {
         return Err(Failure::Usage("--fps auto needs --max-error: the error that it may make".to_owned()));
     }
     let fps = arguments.timing.fps.and_then(Rate::fixed);
-    open::input(Path::new(path), &import::Options { fps, ..import::Options::default() })
+    let options = import::Options { fps, ..import::Options::default() };
+    let points = PointOptions { loop_mode: arguments.timing.loop_mode, ..arguments.points.options() };
+    open::input(Path::new(path), &How { options, points })
 }
 
 impl From<RootName> for Root {
@@ -260,7 +275,7 @@ impl From<RootName> for Root {
 fn baked_already(path: &str) -> Failure {
     let known = builtin::ALL.iter().map(|(name, doc)| format!("builtin:{name} ({doc})"));
     Failure::Usage(format!(
-        "{path:?} is baked already. What can be baked are animated models (.glb, .gltf) and {}; an export of another tool is read by `throng import`",
+        "{path:?} is baked already. What can be baked are animated models (.glb, .gltf, .fbx), meshes with a point cache, sequences of meshes (.obj, .ply) and {}; an export of another tool is read by `throng import`",
         known.collect::<Vec<_>>().join(", ")
     ))
 }
@@ -365,12 +380,13 @@ fn key(digest: &str, arguments: &Bake) -> String {
         space,
         max_texture_size,
         compression,
+        points,
         keep_rig,
         lods,
         ..
     } = arguments;
     let options = format!(
-        "{timing:?} {} {max_error:?} {blend} {normals:?} {space} {max_texture_size} {compression:?} {keep_rig:?} {lods}",
+        "{timing:?} {} {max_error:?} {blend} {normals:?} {space} {max_texture_size} {compression:?} {keep_rig:?} {lods} {points:?}",
         encoding.name()
     );
     let text = format!("{} {digest} {options}", env!("CARGO_PKG_VERSION"));

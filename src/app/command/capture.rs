@@ -14,7 +14,7 @@ use throng::scene::Scene;
 use super::{SCHEMA_VERSION, Talk, print_json};
 use crate::cli::Capture;
 use crate::failure::Failure;
-use crate::open;
+use crate::open::{self, How};
 use crate::progress::Progress;
 
 /// Pictures per second of a sequence that does not say.
@@ -40,7 +40,8 @@ pub(crate) fn run(arguments: &Capture, talk: Talk) -> Result<(), Failure> {
         output::check(path, arguments.writing.force)?;
     }
     let options = import::Options { mesh_frame: arguments.mesh_frame, ..Default::default() };
-    let (mut scene, assets) = open::scene(&arguments.path, &options)?;
+    let how = How { options, points: arguments.points.options() };
+    let (mut scene, assets) = open::scene(&arguments.path, &how)?;
     for asset in &assets {
         talk.remarks(asset);
     }

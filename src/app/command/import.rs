@@ -3,11 +3,13 @@ use throng::asset::glb;
 use super::{Talk, check_asset_output};
 use crate::cli::{CompressionName, Import, Reading};
 use crate::failure::Failure;
-use crate::open;
+use crate::open::{self, How};
 
 impl Reading {
-    pub(crate) fn options(&self) -> throng::import::Options {
-        throng::import::Options { mesh_frame: self.mesh_frame, fps: self.fps, ..Default::default() }
+    pub(crate) fn how(&self) -> How {
+        let options =
+            throng::import::Options { mesh_frame: self.mesh_frame, fps: self.fps, ..Default::default() };
+        How { options, points: self.points.options() }
     }
 }
 
@@ -23,7 +25,7 @@ impl From<CompressionName> for throng::asset::Compression {
 pub(crate) fn run(arguments: &Import, talk: Talk) -> Result<(), Failure> {
     let output = &arguments.writing.output;
     check_asset_output(output, arguments.writing.force)?;
-    let asset = open::asset(&arguments.path, &arguments.reading.options())?;
+    let asset = open::asset(&arguments.path, &arguments.reading.how())?;
     talk.remarks(&asset);
     glb::write(&asset, output, arguments.compression.into(), arguments.writing.force)?;
     let frames = asset.animation.grid.frame_count;

@@ -85,7 +85,7 @@ fn texture(asset: &Asset, texels: &throng::vat::Texels) -> Texture {
 }
 
 pub(crate) fn run(arguments: &Inspect) -> Result<(), Failure> {
-    let asset = open::asset(&arguments.path, &arguments.reading.options())?;
+    let asset = open::asset(&arguments.path, &arguments.reading.how())?;
     let animation = &asset.animation;
     let clips = asset.clips.iter().zip(&asset.clip_bounds);
     let printed = Printed {

@@ -42,8 +42,8 @@ struct Moment {
 }
 
 pub(crate) fn run(arguments: &Sample) -> Result<(), Failure> {
-    let options = arguments.reading.options();
-    let asset = match open::input(&arguments.path, &options)? {
+    let how = arguments.reading.how();
+    let asset = match open::input(&arguments.path, &how)? {
         Input::Model(model) => return of_model(&model, arguments),
         Input::Asset(asset) => *asset,
         Input::Source(source) => bake::encode(&source, &bake::Settings::default())?.0,

@@ -5,7 +5,7 @@ use crate::open;
 use crate::window;
 
 pub(crate) fn run(arguments: &ViewArgs, talk: Talk) -> Result<(), Failure> {
-    let (mut scene, assets) = open::scene(&arguments.path, &arguments.reading.options())?;
+    let (mut scene, assets) = open::scene(&arguments.path, &arguments.reading.how())?;
     for asset in &assets {
         talk.remarks(asset);
     }
