@@ -150,17 +150,20 @@ pub fn load(path: &Path, options: &Options) -> Result<Asset, Error> {
 /// Whether `path` is named like a model that [`model`] reads.
 pub fn is_model(path: &Path) -> bool {
     let extension = path.extension().map(|extension| extension.to_ascii_lowercase());
-    path.is_file() && extension.is_some_and(|extension| extension == "glb" || extension == "gltf")
+    path.is_file()
+        && extension.is_some_and(|extension| extension == "glb" || extension == "gltf" || extension == "fbx")
 }
 
-/// Reads an animated model that was not baked: a glTF or GLB file.
+/// Reads an animated model that was not baked: a glTF, GLB or FBX file.
 ///
 /// # Errors
 /// [`Error`] names what was found, what was expected and the file.
 pub fn model(path: &Path, options: &Options) -> Result<crate::source::Model, Error> {
     let folder = path.parent().unwrap_or(Path::new("."));
     let bytes = resolve::file(folder, path, &options.limits)?;
-    let mut model = gltf::model(&bytes, folder, path, options)?;
+    let fbx = path.extension().is_some_and(|extension| extension.eq_ignore_ascii_case("fbx"));
+    let read = if fbx { fbx::model } else { gltf::model };
+    let mut model = read(&bytes, folder, path, options)?;
     model.name = path.file_stem().unwrap_or_default().to_string_lossy().into_owned();
     Ok(model)
 }

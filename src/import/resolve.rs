@@ -51,6 +51,15 @@ pub(super) fn uri(folder: &Path, file: &Path, uri: &str, limits: &Limits) -> Res
 /// The bytes of `path`, which must be a regular file inside `folder`, links followed.
 pub(super) fn file(folder: &Path, path: &Path, limits: &Limits) -> Result<Vec<u8>, Error> {
     let read = |source| Error::Read { source, path: path.to_owned() };
+    let mut bytes = Vec::new();
+    // A file that grows while it is read is cut at the limit.
+    inside(folder, path, limits)?.take(limits.file_bytes).read_to_end(&mut bytes).map_err(read)?;
+    Ok(bytes)
+}
+
+/// `path` opened, which must be a regular file inside `folder`, links followed.
+pub(super) fn inside(folder: &Path, path: &Path, limits: &Limits) -> Result<File, Error> {
+    let read = |source| Error::Read { source, path: path.to_owned() };
     let inside = canonical(folder).map_err(read)?;
     let real = canonical(path).map_err(read)?;
     let refused = |reason| Error::Uri { uri: path.display().to_string(), reason, path: folder.to_owned() };
@@ -70,10 +79,7 @@ pub(super) fn file(folder: &Path, path: &Path, limits: &Limits) -> Result<Vec<u8
     if found > limit {
         return Err(Error::TooLarge { what: "bytes of the file", found, limit, path: path.to_owned() });
     }
-    let mut bytes = Vec::new();
-    // A file that grows while it is read is cut at the limit.
-    file.take(limit).read_to_end(&mut bytes).map_err(read)?;
-    Ok(bytes)
+    Ok(file)
 }
 
 /// The bytes of a regular file that the user named, mapped: it may be larger than memory.

@@ -5,25 +5,25 @@ use std::path::Path;
 
 use glam::{Vec2, Vec3};
 
-use super::mesh::{MeshFile, UvSet, check_vertices};
-use super::{Error, Options};
+use super::{allocator, refused as said};
+use crate::import::mesh::{MeshFile, UvSet, check_vertices};
+use crate::import::{Error, Options};
 use crate::material::Material;
 use crate::mesh::Primitive;
 
 /// Reads the one mesh of an FBX file: control points first, in the file's order, then copies of those
 /// whose corners differ in a UV. Vertices are taken raw, without the node's transform: in exports for
 /// vertex animation these are metres with Z up, and are turned here to Y up.
-pub(super) fn read(bytes: &[u8], path: &Path, options: &Options) -> Result<MeshFile, Error> {
+pub(in crate::import) fn read(bytes: &[u8], path: &Path, options: &Options) -> Result<MeshFile, Error> {
     let refused = |message: String| Error::Mesh { message, path: path.to_owned() };
-    let memory_limit = usize::try_from(options.limits.file_bytes).unwrap_or(usize::MAX);
     let load = ufbx::LoadOpts {
-        temp_allocator: ufbx::AllocatorOpts { memory_limit, ..Default::default() },
-        result_allocator: ufbx::AllocatorOpts { memory_limit, ..Default::default() },
+        temp_allocator: allocator(options),
+        result_allocator: allocator(options),
         ignore_animation: true,
         ignore_embedded: true,
         ..Default::default()
     };
-    let scene = ufbx::load_memory(bytes, load).map_err(|error| refused(error.description.to_string()))?;
+    let scene = ufbx::load_memory(bytes, load).map_err(|error| said(&error, path))?;
     if scene.meshes.len() != 1 {
         return Err(refused(format!("found {} meshes, expected one", scene.meshes.len())));
     }
@@ -107,6 +107,6 @@ pub(super) fn read(bytes: &[u8], path: &Path, options: &Options) -> Result<MeshF
 }
 
 /// What every reader does last: elements are vertices, and finite.
-pub(super) fn finish(file: &mut MeshFile) {
+pub(in crate::import) fn finish(file: &mut MeshFile) {
     file.mesh.elements = (0..u32::try_from(file.mesh.positions.len()).unwrap_or(u32::MAX)).collect();
 }
