@@ -38,12 +38,13 @@ struct Made {
     objects: String,
     connections: String,
     up_axis: i32,
+    time_mode: i32,
 }
 
 impl Made {
     /// A strip under a node that is moved and turned; two bones, of which the second bends.
     fn new() -> Self {
-        let mut made = Self { up_axis: 1, ..Self::default() };
+        let mut made = Self { up_axis: 1, time_mode: 6, ..Self::default() };
         let vertices = list(points().iter().flat_map(|p| p.to_array()).map(f64::from));
         let quads = (0..STEPS as i64 - 1).map(|step| step * 2);
         let indices = whole(quads.flat_map(|at| [at, at + 1, at + 3, -(at + 2) - 1]));
@@ -72,6 +73,22 @@ impl Made {
         self.object(&format!(
             "Model: {id}, \"Model::{name}\", \"{kind}\" {{ Version: 232\nProperties70: {{ P: \"Lcl Translation\", \"Lcl Translation\", \"\", \"A\",{x},{y},{z}\nP: \"Lcl Rotation\", \"Lcl Rotation\", \"\", \"A\",{a},{b},{c} }} }}"
         ));
+    }
+
+    /// Pivots, an offset of the geometry and a parent whose scale is not inherited: what no other format has.
+    fn pivoted(mut self) -> Self {
+        self.objects = self.objects.replace(
+            "Model: 2, \"Model::strip\", \"Mesh\" { Version: 232\nProperties70: {",
+            "Model: 2, \"Model::strip\", \"Mesh\" { Version: 232\nProperties70: { P: \"RotationPivot\", \"Vector3D\", \"Vector\", \"\",10,20,0\nP: \"RotationOffset\", \"Vector3D\", \"Vector\", \"\",0,5,3\nP: \"ScalingPivot\", \"Vector3D\", \"Vector\", \"\",0,7,0\nP: \"Lcl Scaling\", \"Lcl Scaling\", \"\", \"A\",1,2,1\nP: \"PreRotation\", \"Vector3D\", \"Vector\", \"\",15,0,0\nP: \"RotationActive\", \"bool\", \"\", \"\",1\nP: \"GeometricTranslation\", \"Vector3D\", \"Vector\", \"\",0,30,0\nP: \"GeometricRotation\", \"Vector3D\", \"Vector\", \"\",0,0,20\nP: \"InheritType\", \"enum\", \"\", \"\",2\n",
+        );
+        self.node(3, "parent", "Null", [0.0, 10.0, 0.0], [0.0, 30.0, 0.0]);
+        self.objects = self.objects.replace(
+            "Model: 3, \"Model::parent\", \"Null\" { Version: 232\nProperties70: {",
+            "Model: 3, \"Model::parent\", \"Null\" { Version: 232\nProperties70: { P: \"Lcl Scaling\", \"Lcl Scaling\", \"\", \"A\",2,1,1\n",
+        );
+        self.connections = self.connections.replace("C: \"OO\",2,0\n", "C: \"OO\",2,3\n");
+        self.connect(3, 0);
+        self
     }
 
     fn skinned(mut self) -> Self {
@@ -143,10 +160,11 @@ impl Made {
 
     fn text(&self) -> String {
         format!(
-            "; FBX 7.4.0 project file\nFBXHeaderExtension: {{ FBXHeaderVersion: 1003\nFBXVersion: 7400\nCreator: \"a test\" }}\nGlobalSettings: {{ Version: 1000\nProperties70: {{ P: \"UpAxis\", \"int\", \"Integer\", \"\",{}\nP: \"UpAxisSign\", \"int\", \"Integer\", \"\",1\nP: \"FrontAxis\", \"int\", \"Integer\", \"\",{}\nP: \"FrontAxisSign\", \"int\", \"Integer\", \"\",{}\nP: \"CoordAxis\", \"int\", \"Integer\", \"\",0\nP: \"CoordAxisSign\", \"int\", \"Integer\", \"\",1\nP: \"UnitScaleFactor\", \"double\", \"Number\", \"\",1\nP: \"TimeMode\", \"enum\", \"\", \"\",6 }} }}\nObjects: {{\n{}}}\nConnections: {{\n{}}}\n",
+            "; FBX 7.4.0 project file\nFBXHeaderExtension: {{ FBXHeaderVersion: 1003\nFBXVersion: 7400\nCreator: \"a test\" }}\nGlobalSettings: {{ Version: 1000\nProperties70: {{ P: \"UpAxis\", \"int\", \"Integer\", \"\",{}\nP: \"UpAxisSign\", \"int\", \"Integer\", \"\",1\nP: \"FrontAxis\", \"int\", \"Integer\", \"\",{}\nP: \"FrontAxisSign\", \"int\", \"Integer\", \"\",{}\nP: \"CoordAxis\", \"int\", \"Integer\", \"\",0\nP: \"CoordAxisSign\", \"int\", \"Integer\", \"\",1\nP: \"UnitScaleFactor\", \"double\", \"Number\", \"\",1\nP: \"TimeMode\", \"enum\", \"\", \"\",{} }} }}\nObjects: {{\n{}}}\nConnections: {{\n{}}}\n",
             self.up_axis,
             if self.up_axis == 1 { 2 } else { 1 },
             if self.up_axis == 1 { 1 } else { -1 },
+            self.time_mode,
             self.objects,
             self.connections
         )
@@ -274,6 +292,35 @@ fn a_node_moves_what_it_carries_and_the_bake_keeps_to_it() {
     let truth = truth(&path, frame / 30.0);
     let near = |p: &Vec3| truth.iter().map(|q| q.distance(p.as_dvec3())).fold(f64::INFINITY, f64::min);
     assert!(pose.iter().map(near).fold(0.0, f64::max) < 1e-5);
+}
+
+#[test]
+fn pivots_offsets_and_scales_that_are_not_inherited_count() {
+    let folder = tempfile::tempdir().unwrap();
+    let made =
+        Made::new().pivoted().animated(140, 2, "Lcl Rotation", "Y", &[(0.0, 0.0), (0.7, 70.0), (2.0, 170.0)]);
+    let path = made.write(folder.path());
+    let model = open(&path);
+    let off = worst(&model, &path, &TIMES);
+    println!("with pivots within {off:.1e} m");
+    assert!(off < 2e-4, "{off}");
+    let plain = Made::new().write(folder.path());
+    assert!(worst_at_rest(&model, &open(&plain)) > 0.2, "they are there at all");
+}
+
+fn worst_at_rest(a: &Model, b: &Model) -> f64 {
+    let [a, b] = [a, b].map(|model| model.rig.evaluate(None, 0.0).positions);
+    a.iter().zip(&b).map(|(a, b)| a.distance(*b)).fold(0.0, f64::max)
+}
+
+#[test]
+fn the_rate_is_that_of_the_file() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut made = Made::new().animated(140, 2, "Lcl Rotation", "Y", &[(0.0, 0.0), (2.0, 170.0)]);
+    made.time_mode = 11;
+    let source = open(&made.write(folder.path())).source(None, &Wanted::default()).unwrap();
+    // Its keys stand on whole seconds, which would suit any rate.
+    assert_eq!((source.clips[0].fps, source.clips[0].frame_count()), (24.0, 49));
 }
 
 fn pc2() -> Vec<u8> {

@@ -52,7 +52,8 @@ pub(crate) fn input(path: &Path, how: &How) -> Result<Input, Failure> {
             read => return Ok(Input::Asset(Box::new(read?))),
         }
     }
-    if how.points.cache.is_some() || how.points.sequence || import::is_points(path) || is_pattern(path) {
+    let is_points = || import::is_points(path) && !import::finds(path);
+    if how.points.cache.is_some() || how.points.sequence || is_points() || is_pattern(path) {
         return Ok(Input::Source(Box::new(import::points(path, &how.points, &how.options)?)));
     }
     if !import::finds(path) && import::is_model(path) {

@@ -100,7 +100,8 @@ pub(super) fn map(path: &Path, limits: &Limits) -> Result<Bytes, Error> {
     }
     #[expect(unsafe_code, reason = "mapping a file is unsafe because another process could change it")]
     // SAFETY: the map is only read, as bytes, so a change by another process can spoil a motion but break
-    // no rule of the language.
+    // no rule of the language. One that cuts the file while it is baked ends the program, as it would any
+    // that maps files.
     let map = unsafe { memmap2::Mmap::map(&file) }.map_err(read)?;
     Ok(Bytes::from_owner(map))
 }

@@ -139,6 +139,8 @@ pub struct RigClip {
     pub name: String,
     /// What moves.
     pub channels: Vec<Channel>,
+    /// Frames per second that the file was made at, where it says.
+    pub fps: Option<f64>,
 }
 
 /// One property of one node over time.

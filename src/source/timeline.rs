@@ -73,8 +73,11 @@ pub struct TooLong {
     pub fps: f64,
 }
 
-/// The rate at which the keys of a clip stand, if they keep to one.
+/// The rate that the file says, else that at which the keys of a clip stand, if they keep to one.
 pub fn rate_of_keys(clip: &RigClip) -> Option<f64> {
+    if clip.fps.is_some() {
+        return clip.fps;
+    }
     let keys = || clip.channels.iter().flat_map(|channel| channel.track.times());
     RATES.into_iter().find(|fps| {
         keys().all(|time| {

@@ -44,7 +44,7 @@ pub fn texel_address(grid: Grid, element: u32, frame: u32) -> UVec2 {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error(
     "{elements} elements × {frames} frames do not fit a texture of {max_size}×{max_size} texels: \
-     use fewer frames, fewer vertices or a larger texture limit"
+     use fewer frames (fewer clips, a lower rate), fewer vertices or a larger texture limit"
 )]
 pub struct DoesNotFit {
     /// Elements asked for.

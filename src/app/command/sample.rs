@@ -10,8 +10,8 @@ use throng::mesh::Mesh;
 use throng::render::decode;
 use throng::source::Model;
 use throng::source::timeline::Wanted;
-use throng::vat::FrameBlend;
 use throng::vat::playback::{Frames, clip_frames, encode_cursor, encode_frames, encode_speed};
+use throng::vat::{Encoding, FrameBlend};
 
 use super::{SCHEMA_VERSION, print};
 use crate::cli::{Device, MeshFormat, Sample};
@@ -43,14 +43,35 @@ struct Moment {
 
 pub(crate) fn run(arguments: &Sample) -> Result<(), Failure> {
     let how = arguments.reading.how();
+    let mut order = None;
     let asset = match open::input(&arguments.path, &how)? {
         Input::Model(model) => return of_model(&model, arguments),
         Input::Asset(asset) => *asset,
-        Input::Source(source) => bake::encode(&source, &bake::Settings::default())?.0,
+        Input::Source(source) => {
+            // Not to the precision of a bake that nobody asked for.
+            let settings = bake::Settings { encoding: Encoding::Float32, ..bake::Settings::default() };
+            let (asset, vertices) = bake::encode(&source, &settings)?;
+            order = Some((source.mesh, vertices));
+            asset
+        }
     };
     let clip = open::clip(&asset.clips, arguments.clip.as_deref())?;
     let moment = moment(clip, arguments)?;
-    let pose = pose(&asset, moment.frames, arguments.blend, arguments.device)?;
+    let mut pose = pose(&asset, moment.frames, arguments.blend, arguments.device)?;
+    let mut mesh = &asset.mesh;
+    if let Some((source, vertices)) = &order {
+        // In the order of the source, as that of a model that is not baked is its file's.
+        let mut ordered = Pose {
+            positions: vec![Vec3::ZERO; source.vertex_count()],
+            normals: source.normals.clone(),
+            tangents: Vec::new(),
+        };
+        for (at, vertex) in vertices.iter().enumerate() {
+            ordered.positions[*vertex as usize] = pose.positions[at];
+            ordered.normals[*vertex as usize] = pose.normals[at];
+        }
+        (pose, mesh) = (ordered, source);
+    }
     let text = match arguments.format {
         MeshFormat::Json => json(&Printed {
             schema_version: SCHEMA_VERSION,
@@ -62,8 +83,8 @@ pub(crate) fn run(arguments: &Sample) -> Result<(), Failure> {
             normals: flat(&pose.normals),
             tangents: flat(&pose.tangents),
         }),
-        MeshFormat::Obj => obj(&asset.mesh, &pose),
-        MeshFormat::Ply => ply(&asset.mesh, &pose),
+        MeshFormat::Obj => obj(mesh, &pose),
+        MeshFormat::Ply => ply(mesh, &pose),
     };
     print(text.as_bytes())
 }

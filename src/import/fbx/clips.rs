@@ -23,16 +23,20 @@ pub(super) fn read(
     for stack in &scene.anim_stacks {
         let name = stack.element.name.to_string();
         let (begin, end) = (stack.time_begin, stack.time_end);
-        let seconds = end - begin;
         let rate = rate(scene);
-        if !seconds.is_finite() || seconds * rate > MAX_KEYS {
-            return Err(Error::Value {
+        let check = |seconds: f64| {
+            if seconds.is_finite() && seconds * rate <= MAX_KEYS {
+                return Ok(());
+            }
+            Err(Error::Value {
                 pointer: format!("animation stack {name:?}"),
                 found: format!("{seconds} s"),
-                expected: format!("at most {MAX_KEYS} frames"),
+                expected: format!("at most {MAX_KEYS} frames at {rate} a second"),
                 path: path.to_owned(),
-            });
-        }
+            })
+        };
+        let seconds = end - begin;
+        check(seconds)?;
         let options = ufbx::BakeOpts { resample_rate: rate, ..Default::default() };
         let baked = ufbx::bake_anim(scene, &stack.anim, options).map_err(|error| refused(&error, path))?;
         let (begin, end) = if seconds > 0.0 {
@@ -40,7 +44,8 @@ pub(super) fn read(
         } else {
             (baked.key_time_min, baked.key_time_max.max(baked.key_time_min))
         };
-        let mut clip = RigClip { name, channels: Vec::new() };
+        check(end - begin)?;
+        let mut clip = RigClip { name, channels: Vec::new(), fps: Some(rate) };
         let span = Span { begin, end };
         for node in &baked.nodes {
             let Some(Local::Trs(rest)) = model.rig.nodes.get(node.typed_id as usize).map(|node| node.local)
@@ -51,7 +56,7 @@ pub(super) fn read(
         }
         blends(scene, &stack.anim, &span, rate, &mut clip.channels);
         for cached in caches {
-            clip.channels.push(turns(cached, begin));
+            clip.channels.extend(turns(cached, begin));
         }
         clip.channels.retain(|channel| channel.track.end() >= 0.0);
         if !clip.channels.is_empty() {
@@ -60,8 +65,10 @@ pub(super) fn read(
     }
     if model.rig.clips.is_empty() && !caches.is_empty() {
         let begin = caches.iter().flat_map(|cached| &cached.seconds).copied().fold(f64::INFINITY, f64::min);
-        let channels = caches.iter().map(|cached| turns(cached, begin)).collect();
-        model.rig.clips.push(RigClip { name: "cache".to_owned(), channels });
+        let channels: Vec<Channel> = caches.iter().filter_map(|cached| turns(cached, begin)).collect();
+        if !channels.is_empty() {
+            model.rig.clips.push(RigClip { name: "cache".to_owned(), channels, fps: Some(rate(scene)) });
+        }
     }
     Ok(())
 }
@@ -174,8 +181,8 @@ fn effective(channel: &ufbx::BlendChannel, weight: f64) -> Vec<f64> {
     weights
 }
 
-/// The shapes of a cache one after the other.
-fn turns(cached: &Cached, begin: f64) -> Channel {
+/// The shapes of a cache one after the other; nothing where its times are no numbers.
+fn turns(cached: &Cached, begin: f64) -> Option<Channel> {
     let width = cached.seconds.len();
     let mut times: Vec<f64> = Vec::new();
     let mut values = Vec::new();
@@ -187,7 +194,6 @@ fn turns(cached: &Cached, begin: f64) -> Channel {
             values.extend((0..width).map(|other| if other == shape { 1.0 } else { 0.0 }));
         }
     }
-    let track = Track::new(times, values, width, Interpolation::Linear);
-    let track = track.expect("a cache has frames, and their times ascend");
-    Channel { node: cached.node, property: Property::Weights, track }
+    let track = Track::new(times, values, width, Interpolation::Linear).ok()?;
+    Some(Channel { node: cached.node, property: Property::Weights, track })
 }

@@ -59,7 +59,11 @@ pub(in crate::import) fn read(
     model.warnings.extend(found.warnings);
     model.producer = scene.metadata.creator.to_string();
     let images = model.images.iter().map(|image| &image.data[..]);
-    model.digest = digest(std::iter::once(bytes).chain(images));
+    // What was read of caches, which are files of their own.
+    let cached = model.rig.parts.iter().filter(|part| caches.iter().any(|cached| cached.node == part.node));
+    let shapes = cached.flat_map(|part| &part.targets);
+    let shapes = shapes.map(|target| bytemuck::cast_slice::<Vec3, u8>(&target.positions));
+    model.digest = digest(std::iter::once(bytes).chain(images).chain(shapes));
     if model.indices.is_empty() {
         return Err(Error::Mesh { message: "found no triangles".to_owned(), path: path.to_owned() });
     }

@@ -414,7 +414,7 @@ impl Reader<'_> {
                 channels.push(Channel { node, property, track });
             }
             let name = animation.name().unwrap_or_default().to_owned();
-            self.model.rig.clips.push(RigClip { name, channels });
+            self.model.rig.clips.push(RigClip { name, channels, fps: None });
         }
         Ok(())
     }

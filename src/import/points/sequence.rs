@@ -171,14 +171,26 @@ fn check_numbers(files: &[PathBuf]) -> Result<(), Error> {
 
 /// `*` is any text, `?` any character, `#` any digit.
 fn matches(pattern: &[u8], text: &[u8]) -> bool {
-    match (pattern.first(), text.first()) {
-        (None, None) => true,
-        (Some(b'*'), _) => matches(&pattern[1..], text) || (!text.is_empty() && matches(pattern, &text[1..])),
-        (Some(b'?'), Some(_)) => matches(&pattern[1..], &text[1..]),
-        (Some(b'#'), Some(digit)) => digit.is_ascii_digit() && matches(&pattern[1..], &text[1..]),
-        (Some(a), Some(b)) => a == b && matches(&pattern[1..], &text[1..]),
-        _ => false,
+    // What the pattern so far can have matched: the ends of each such part of the text.
+    let mut ends = vec![false; text.len() + 1];
+    ends[0] = true;
+    for wanted in pattern {
+        if *wanted == b'*' {
+            let first = ends.iter().position(|end| *end).unwrap_or(ends.len());
+            ends[first..].fill(true);
+            continue;
+        }
+        let holds = |found: u8| match wanted {
+            b'?' => true,
+            b'#' => found.is_ascii_digit(),
+            wanted => found == *wanted,
+        };
+        for end in (0..text.len()).rev() {
+            ends[end + 1] = ends[end] && holds(text[end]);
+        }
+        ends[0] = false;
     }
+    ends[text.len()]
 }
 
 #[cfg(test)]
@@ -202,6 +214,12 @@ mod tests {
             ("a_##.obj", "a_1x.obj", false),
             ("a_?.obj", "a_1.obj", true),
             ("a_*.obj", "b_1.obj", false),
+            ("*", "", true),
+            ("", "a", false),
+            ("a", "", false),
+            ("*a*b*", "xxaxbx", true),
+            ("*a*b*", "xxbxax", false),
+            ("*a*a*a*a*a*a*a*a*a*a*a*a*b", "aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa", false),
         ] {
             assert_eq!(matches(pattern.as_bytes(), text.as_bytes()), holds, "{pattern} {text}");
         }
