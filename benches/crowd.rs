@@ -40,11 +40,10 @@ fn triangle() -> Result<Asset, Error> {
         mesh: Mesh {
             positions,
             normals: vec![Vec3::Z; 3],
-            tangents: None,
-            uvs: None,
             elements: vec![0, 1, 2],
             indices: vec![0, 1, 2],
             primitives: vec![Primitive { indices: 0..3, material: None }],
+            ..Mesh::default()
         },
         materials: Vec::new(),
         images: Vec::new(),

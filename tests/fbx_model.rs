@@ -350,7 +350,7 @@ fn a_cache_beside_the_file_plays_and_one_outside_is_not_opened() {
     assert!(model.warnings.is_empty(), "{:?}", model.warnings);
     let clip = &model.rig.clips[0];
     assert_eq!((model.rig.parts[0].targets.len(), &clip.name[..]), (5, "cache"));
-    let off = worst(&model, &path, &clip.channels[0].track.times().to_vec());
+    let off = worst(&model, &path, clip.channels[0].track.times());
     println!("cached within {off:.1e} m, {} s", clip.seconds());
     assert!(off < 1e-6, "{off}");
     let first = model.rig.evaluate(Some(0), 0.0).positions;

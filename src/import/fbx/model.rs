@@ -124,8 +124,7 @@ impl Reader<'_> {
         }
         for (material, corners) in of_materials.iter().enumerate() {
             if !corners.is_empty() {
-                let material =
-                    node.materials.iter().nth(material).or_else(|| mesh.materials.iter().nth(material));
+                let material = node.materials.get(material).or_else(|| mesh.materials.get(material));
                 let material = material.map(|material| material.element.typed_id);
                 self.part(node, mesh, corners, material, skin, &shapes)?;
             }
@@ -238,8 +237,7 @@ impl Reader<'_> {
                         *moved = [single(offset), normal];
                     }
                 }
-                #[expect(clippy::cast_lossless, reason = "it may be a single float")]
-                shapes.push((moved, keyframe.effective_weight as f64));
+                shapes.push((moved, keyframe.effective_weight));
             }
         }
         Ok(Shapes::Blended(shapes))
@@ -372,8 +370,7 @@ fn influences(skin: &ufbx::SkinDeformer, point: usize, fallback: u32) -> Vec<(u3
     let Some(vertex) = skin.vertices.get(point) else { return none };
     let from = vertex.weight_begin as usize;
     let Some(weights) = skin.weights.get(from..from + vertex.num_weights as usize) else { return none };
-    #[expect(clippy::cast_lossless, reason = "it may be a single float")]
-    let weights = weights.iter().map(|weight| (weight.cluster_index, weight.weight as f64));
+    let weights = weights.iter().map(|weight| (weight.cluster_index, weight.weight));
     let weights: Vec<(u32, f64)> = weights
         .filter(|(cluster, weight)| *weight > 0.0 && weight.is_finite() && *cluster < fallback)
         .collect();
