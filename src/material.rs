@@ -70,3 +70,17 @@ pub struct Image {
     /// The file's bytes.
     pub data: Bytes,
 }
+
+impl Image {
+    /// A PNG or JPEG file by its first bytes; `None` where it is neither.
+    pub fn new(data: Bytes) -> Option<Self> {
+        let mime_type = if data.starts_with(b"\x89PNG") {
+            "image/png"
+        } else if data.starts_with(b"\xff\xd8\xff") {
+            "image/jpeg"
+        } else {
+            return None;
+        };
+        Some(Self { mime_type: mime_type.to_owned(), data })
+    }
+}

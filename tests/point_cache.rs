@@ -177,6 +177,17 @@ fn caches_and_sequences_of_one_motion_agree() {
     check(&from_obj, FRAMES);
     assert_eq!(from_obj.clips[0].name, "w");
     assert_eq!(from_obj.materials[0].name, "cloth");
+    assert!(from_obj.warnings[0].contains("none.mtl"), "{:?}", from_obj.warnings);
+    folder.write(
+        "obj/none.mtl",
+        "newmtl other\nKd 0 0 1\nnewmtl cloth\nKd 1 0.5 0\nPr 0.25\nmap_Kd C:\\art\\c.png\n",
+    );
+    let colored = sequence(&folder.0.path().join("obj")).unwrap();
+    assert!(colored.materials[0].base_color.distance(glam::vec4(1.0, 0.2140, 0.0, 1.0)) < 1e-3);
+    assert_eq!((colored.materials[0].roughness, colored.images.len()), (0.25, 0));
+    folder.write("obj/c.png", b"\x89PNG and so on");
+    let textured = sequence(&folder.0.path().join("obj")).unwrap();
+    assert_eq!((textured.materials[0].base_color_image, textured.images.len()), (Some(0), 1));
     check(&sequence(&folder.0.path().join("obj/w_*.obj")).unwrap(), FRAMES);
     let first = PointOptions { sequence: true, ..PointOptions::default() };
     let from_first = import::points(&folder.0.path().join("obj/w_10.obj"), &first, &Options::default());

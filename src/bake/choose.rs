@@ -29,6 +29,12 @@ pub struct Tried {
     pub fps: f64,
     /// Worst distance at baked frames and between, metres.
     pub position_error_metres: f64,
+    /// Mean distance at baked frames, metres.
+    pub position_error_mean_metres: f64,
+    /// Worst angle between normals, degrees; `None` where none are stored.
+    pub normal_error_degrees: Option<f64>,
+    /// Mean of those angles, degrees.
+    pub normal_error_mean_degrees: Option<f64>,
     /// Bytes of all texels.
     pub texel_bytes: u64,
     /// Whether it is within the limit.
@@ -105,6 +111,9 @@ fn attempt(source: &Source, report: &Report, limit: Limit) -> Tried {
         encoding: report.encoding,
         fps: source.clips.iter().map(|clip| clip.fps).fold(0.0, f64::max),
         position_error_metres,
+        position_error_mean_metres: report.position_error_mean_metres,
+        normal_error_degrees: report.normal_error_degrees.as_ref().map(|worst| worst.error),
+        normal_error_mean_degrees: report.normal_error_mean_degrees,
         texel_bytes: report.texel_bytes,
         meets: position_error_metres <= limit.metres,
     }

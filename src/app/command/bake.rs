@@ -1,6 +1,7 @@
 use std::path::{Path, PathBuf};
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::Instant;
 
 use serde::Serialize;
 use sha2::{Digest as _, Sha256};
@@ -59,6 +60,9 @@ struct Done {
     report: Report,
     #[serde(skip_serializing_if = "Vec::is_empty")]
     tried: Vec<Tried>,
+    /// From the first byte that was read to the last that was written.
+    seconds: f64,
+    vertex_frames_per_second: f64,
 }
 
 enum Outcome {
@@ -92,7 +96,9 @@ fn single(job: &Job<'_>, outcome: &Outcome, arguments: &Bake, talk: Talk) -> Res
     if arguments.json {
         return print_json(&Printed { schema_version: SCHEMA_VERSION, output, done });
     }
-    print(format!("{}{}\n", listed(&done.tried), done.report).as_bytes())
+    let (seconds, millions) = (done.seconds, done.vertex_frames_per_second / 1e6);
+    let time = format!("time            {seconds:.2} s, {millions:.1} million vertex-frames a second");
+    print(format!("{}{}\n{time}\n", listed(&done.tried), done.report).as_bytes())
 }
 
 /// Bakes every model into `folder`. One that fails does not stop the others.
@@ -196,6 +202,7 @@ fn summary(printed: &PrintedBatch) -> String {
 }
 
 fn bake(job: &Job<'_>, arguments: &Bake, talk: Talk) -> Result<Outcome, Failure> {
+    let begun = Instant::now();
     check_asset_output(&job.output, arguments.force || arguments.changed)?;
     let input = input(job.source, arguments)?;
     let (source, digest) = match &input {
@@ -249,7 +256,10 @@ fn bake(job: &Job<'_>, arguments: &Bake, talk: Talk) -> Result<Outcome, Failure>
         vertices: &baked.vertices,
     });
     glb::write_with_rig(&asset, kept.as_ref(), &job.output, compression, overwrite)?;
-    Ok(Outcome::Baked(Box::new(Done { report: baked.report, tried })))
+    let seconds = begun.elapsed().as_secs_f64();
+    let work = baked.report.vertex_count as f64 * baked.report.frame_count as f64;
+    let vertex_frames_per_second = work / seconds.max(1e-9);
+    Ok(Outcome::Baked(Box::new(Done { report: baked.report, tried, seconds, vertex_frames_per_second })))
 }
 
 fn input(path: &str, arguments: &Bake) -> Result<Input, Failure> {
@@ -362,9 +372,14 @@ fn missed(
 /// What was tried, a line each.
 fn listed(tried: &[Tried]) -> String {
     let line = |one: &Tried| {
-        let Tried { encoding, fps, position_error_metres, texel_bytes, meets } = one;
+        let Tried { encoding, fps, position_error_metres, normal_error_degrees, texel_bytes, meets, .. } =
+            one;
         let (error, verdict) = (position_error_metres * 1e3, if *meets { "fits" } else { "too far off" });
-        format!("tried           {encoding} at {fps:.2} fps: {error:.4} mm, {texel_bytes} bytes, {verdict}\n")
+        let normals =
+            normal_error_degrees.map_or(String::new(), |degrees| format!("normals {degrees:.4}°, "));
+        format!(
+            "tried           {encoding} at {fps:.2} fps: {error:.4} mm, {normals}{texel_bytes} bytes, {verdict}\n"
+        )
     };
     tried.iter().map(line).collect()
 }

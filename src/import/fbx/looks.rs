@@ -86,12 +86,6 @@ fn picture(texture: &ufbx::Texture, folder: &Path, path: &Path, options: &Option
     } else {
         texture.content.to_vec()
     };
-    let mime_type = if data.starts_with(b"\x89PNG") {
-        "image/png"
-    } else if data.starts_with(b"\xff\xd8\xff") {
-        "image/jpeg"
-    } else {
-        return Err(Error::Picture { message: "expected PNG or JPEG".to_owned(), path: path.to_owned() });
-    };
-    Ok(Image { mime_type: mime_type.to_owned(), data: data.into() })
+    Image::new(data.into())
+        .ok_or_else(|| Error::Picture { message: "expected PNG or JPEG".to_owned(), path: path.to_owned() })
 }

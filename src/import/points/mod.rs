@@ -10,17 +10,18 @@ use rayon::prelude::*;
 use super::{Error, Options, digest, resolve};
 use crate::bounds::Bounds;
 use crate::clip::LoopMode;
-use crate::material::Material;
 use crate::source::timeline::{CYCLE_TOLERANCE, DEFAULT_FPS};
 use crate::source::{Motion, PointFrames, Points, Source, SourceClip};
 
 mod cache;
+mod mtl;
 mod obj;
 mod ply;
 mod sequence;
 mod shape;
 
 use cache::Cache;
+use mtl::Looks;
 use sequence::Sequence;
 use shape::{Corner, Shape};
 
@@ -55,7 +56,7 @@ pub fn points(path: &Path, wanted: &PointOptions, options: &Options) -> Result<S
     let first = &files[0];
     let folder = first.parent().unwrap_or(Path::new("."));
     let bytes = resolve::file(folder, first, &options.limits)?;
-    let shape = base(&bytes, folder, first, options)?;
+    let (shape, of_model) = base(&bytes, folder, first, options)?;
     let mut source = Source {
         name: first.file_stem().unwrap_or_default().to_string_lossy().into_owned(),
         ..Source::default()
@@ -66,8 +67,12 @@ pub fn points(path: &Path, wanted: &PointOptions, options: &Options) -> Result<S
             names.push(name.clone());
         }
     }
-    source.materials =
-        names.iter().map(|name| Material { name: name.clone(), ..Material::default() }).collect();
+    let looks = mtl::read(&names, &shape.libraries, folder, first, options);
+    (source.materials, source.images, source.warnings) = (looks.materials, looks.images, looks.warnings);
+    if let Some(looks) = of_model {
+        (source.materials, source.images) = (looks.materials, looks.images);
+        names = (0..source.materials.len()).map(|number| number.to_string()).collect();
+    }
     let drawn = shape.drawn(&names);
     let (frames, fps, digest): (Arc<dyn PointFrames>, _, _) = match &wanted.cache {
         Some(path) => {
@@ -132,13 +137,20 @@ fn same_points(frames: &dyn PointFrames, a: usize, b: usize) -> bool {
 }
 
 /// The mesh that a cache moves, or the first of a sequence.
-fn base(bytes: &[u8], folder: &Path, path: &Path, options: &Options) -> Result<Shape, Error> {
-    let shape = match () {
-        () if has_extension(path, &["glb", "gltf"]) => of_gltf(bytes, folder, path, options)?,
-        () => file(bytes, path, options)?,
+fn base(
+    bytes: &[u8],
+    folder: &Path,
+    path: &Path,
+    options: &Options,
+) -> Result<(Shape, Option<Looks>), Error> {
+    let (shape, looks) = if has_extension(path, &["glb", "gltf"]) {
+        let (shape, looks) = of_gltf(bytes, folder, path, options)?;
+        (shape, Some(looks))
+    } else {
+        (file(bytes, path, options)?, None)
     };
     shape.check(path)?;
-    Ok(shape)
+    Ok((shape, looks))
 }
 
 /// An OBJ or PLY file.
@@ -150,7 +162,7 @@ fn file(bytes: &[u8], path: &Path, options: &Options) -> Result<Shape, Error> {
 }
 
 /// A model's vertices are its points.
-fn of_gltf(bytes: &[u8], folder: &Path, path: &Path, options: &Options) -> Result<Shape, Error> {
+fn of_gltf(bytes: &[u8], folder: &Path, path: &Path, options: &Options) -> Result<(Shape, Looks), Error> {
     let model = super::gltf::model(bytes, folder, path, options)?;
     let mut shape = Shape { points: model.rig.positions.clone(), ..Shape::default() };
     for surface in &model.surfaces {
@@ -161,11 +173,13 @@ fn of_gltf(bytes: &[u8], folder: &Path, path: &Path, options: &Options) -> Resul
                 uv: model.uvs.get(point as usize).copied().unwrap_or(Vec2::ZERO),
                 normal: surface.has_normals.then(|| model.rig.normals[point as usize]),
             });
-            let material = surface.material.and_then(|material| model.materials.get(material as usize));
-            shape.face(&corners, material.map(|material| &material.name[..]));
+            // By number, because names need not be unique.
+            let material = surface.material.map(|material| material.to_string());
+            shape.face(&corners, material.as_deref());
         }
     }
-    Ok(shape)
+    let (materials, images) = (model.materials, model.images);
+    Ok((shape, Looks { materials, images, warnings: Vec::new() }))
 }
 
 fn positions(bytes: &[u8], path: &Path, options: &Options) -> Result<Vec<Vec3>, Error> {
