@@ -522,3 +522,62 @@ fn a_crowd_that_overlaps_itself_is_drawn_in_time() {
     }
     assert!(child.wait().unwrap().success());
 }
+
+#[test]
+fn sequences_levels_and_kept_rigs_by_their_flags() {
+    let folder = tempfile::tempdir().unwrap();
+    let at = |name: &str| folder.path().join(name).to_str().unwrap().to_owned();
+    for frame in 0..4 {
+        let mut text = String::new();
+        for point in 0..81 {
+            let (x, z) = (point % 9, point / 9);
+            text.push_str(&format!("v {x} {} {z}\n", if x > 4 { frame } else { 0 }));
+        }
+        for quad in (0..72).filter(|quad| quad % 9 < 8) {
+            text.push_str(&format!("f {} {} {} {}\n", quad + 1, quad + 10, quad + 11, quad + 2));
+        }
+        fs::write(at(&format!("rise_{frame}.obj")), text).unwrap();
+    }
+    let output = at("rise.vat.glb");
+    let bake = |source: &str, more: &[&str]| {
+        let arguments = [&["bake", source, "-o", &output, "--force", "--json"][..], more].concat();
+        json(&throng(&arguments))
+    };
+    for (source, more) in [
+        (folder.path().to_str().unwrap().to_owned(), &[][..]),
+        (at("rise_*.obj"), &[][..]),
+        (at("rise_0.obj"), &["--sequence"][..]),
+    ] {
+        let report = bake(&source, &[more, &["--lods", "2", "--fps", "12"]].concat());
+        assert_eq!((&report["frame_count"], &report["lods"][1]["measured_frames"]), (&4.into(), &4.into()));
+        assert!(report["seconds"].as_f64().unwrap() > 0.0);
+    }
+    let inspected = json(&throng(&["inspect", &output, "--json"]));
+    assert_eq!(inspected["clips"][0]["fps"], 12.0);
+    let levels = inspected["lods"].as_array().unwrap();
+    assert!(levels[1]["triangle_count"].as_u64() < levels[0]["triangle_count"].as_u64());
+    // A sample is exact, and in the order of the file.
+    let sample = json(&throng(&["sample", folder.path().to_str().unwrap(), "--frame", "3"]));
+    assert_eq!(sample["positions"].as_array().unwrap()[8 * 3..9 * 3], [8.0, 3.0, 0.0].map(Value::from));
+    for wrong in
+        [&["--fps", "auto", "--max-error", "1mm"][..], &["--trim"], &["--root", "strip"], &["--clip", "x"]]
+    {
+        let source = at("rise_*.obj");
+        let arguments = [&["bake", &source, "-o", &output, "--force"][..], wrong].concat();
+        assert_code(&throng(&arguments), 2);
+    }
+    assert_code(
+        &throng(&["bake", &at("rise_0.obj"), "--cache", &at("none.pc2"), "-o", &output, "--force"]),
+        3,
+    );
+    let Some(root) = common::fixtures("gltf") else { return };
+    let fox = root.join("fox/Fox.glb");
+    let fox = fox.to_str().unwrap();
+    let plays = |path: &str| fs::read(path).unwrap().windows(12).any(|bytes| bytes == b"\"animations\"");
+    for (flag, kept) in [(&[][..], true), (&["--keep-rig=false"], false), (&["--keep-rig"], true)] {
+        bake(fox, flag);
+        assert_eq!(plays(&output), kept, "{flag:?}");
+    }
+    bake(&at("rise_*.obj"), &["--keep-rig"]);
+    assert!(!plays(&output), "there is none to keep");
+}

@@ -124,7 +124,18 @@ impl Shape {
                 of_materials[place].1.push(vertex);
             }
         }
+        // In the order of the file's points, as far as they are drawn.
+        let mut order: Vec<usize> = (0..mesh.positions.len()).collect();
+        order.sort_by_key(|vertex| points[mesh.elements[*vertex] as usize]);
+        let mut places = vec![0; order.len()];
+        order.iter().enumerate().for_each(|(place, vertex)| places[*vertex] = to_u32(place));
+        mesh.positions = order.iter().map(|vertex| mesh.positions[*vertex]).collect();
+        mesh.elements = order.iter().map(|vertex| mesh.elements[*vertex]).collect();
+        if let Some(uvs) = &mut mesh.uvs {
+            *uvs = order.iter().map(|vertex| uvs[*vertex]).collect();
+        }
         for (material, indices) in of_materials {
+            let indices = indices.iter().map(|vertex| places[*vertex as usize]);
             let start = to_u32(mesh.indices.len());
             mesh.indices.extend(indices);
             mesh.primitives.push(Primitive { indices: start..to_u32(mesh.indices.len()), material });
