@@ -8,6 +8,7 @@ use std::path::Path;
 use glam::{DVec3, Vec3};
 use throng::bake::{self, Settings};
 use throng::import::{self, Options};
+use throng::random::Random;
 use throng::source::Model;
 use throng::source::timeline::Wanted;
 use throng::vat::playback::encode_frames;
@@ -390,6 +391,35 @@ fn broken_files_are_refused() {
     }
     println!("{refused} of {} refused", text.len() / 97 + 1);
     assert!(refused > 10);
+    // Single bytes changed: what is read must still hold together, whatever it says.
+    let whole = Made::new()
+        .skinned()
+        .blended()
+        .animated(110, 11, "Lcl Rotation", "Z", &[(0.0, 0.0), (1.0, 80.0)])
+        .animated(130, 31, "DeformPercent", "DeformPercent", &[(0.0, 0.0), (1.0, 120.0)])
+        .text();
+    let mut random = Random::new(8);
+    let mut loaded = 0;
+    for _ in 0..3000 {
+        let mut bytes = whole.clone().into_bytes();
+        for _ in 0..1 + random.below(3) {
+            let at = random.below(bytes.len());
+            bytes[at] = b"0123456789-.,eE*{}\" \n\xff"[random.below(22)];
+        }
+        fs::write(&path, &bytes).unwrap();
+        let Ok(model) = import::model(&path, &Options::default()) else { continue };
+        loaded += 1;
+        let source = model.source(None, &Wanted::default());
+        if let Ok(source) = source.as_ref().map_err(drop).and_then(|source| {
+            let frames: usize = source.clips.iter().map(throng::source::SourceClip::frame_count).sum();
+            if frames < 2000 { Ok(source) } else { Err(()) }
+        }) {
+            // Refused or baked, but no panic.
+            drop(bake::encode(source, &Settings::default()));
+        }
+    }
+    println!("{loaded} of 3000 changed files are models");
+    assert!(loaded > 500);
     fs::write(&path, b"Kaydara FBX Binary  \0\x1a\0\xe8\x1c\0\0rubbish").unwrap();
     assert!(import::model(&path, &Options::default()).is_err());
 }
