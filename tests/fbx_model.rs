@@ -324,6 +324,11 @@ fn the_rate_is_that_of_the_file() {
     assert_eq!((source.clips[0].fps, source.clips[0].frame_count()), (24.0, 49));
 }
 
+/// What both caches do.
+fn lifted(p: Vec3, frame: f32) -> Vec3 {
+    p + Vec3::new(0.0, 0.0, frame * p.y * 0.1)
+}
+
 fn pc2() -> Vec<u8> {
     let mut bytes = b"POINTCACHE2\0".to_vec();
     bytes.extend(1i32.to_le_bytes());
@@ -332,7 +337,7 @@ fn pc2() -> Vec<u8> {
     bytes.extend(5i32.to_le_bytes());
     for frame in 0..5 {
         for p in points() {
-            let p = p + Vec3::new(0.0, 0.0, frame as f32 * p.y * 0.1);
+            let p = lifted(p, frame as f32);
             bytes.extend(p.to_array().iter().flat_map(|n| n.to_le_bytes()));
         }
     }
@@ -361,6 +366,55 @@ fn a_cache_beside_the_file_plays_and_one_outside_is_not_opened() {
         let model = open(&Made::new().cached(outside).write(&inner));
         assert!(model.rig.parts[0].targets.is_empty(), "{outside} was opened");
         assert!(model.warnings.iter().any(|text| text.contains("geometry cache")), "{:?}", model.warnings);
+    }
+}
+
+/// A Maya cache of one file: a description, and big-endian chunks with a time of 1/6000 s each.
+fn maya(folder: &Path) {
+    let xml = "<?xml version=\"1.0\"?>\n<Autodesk_Cache_File>\n<cacheType Type=\"OneFile\" Format=\"mcc\"/>\n<time Range=\"0-1000\"/>\n<cacheTimePerFrame TimePerFrame=\"250\"/>\n<cacheVersion Version=\"2.0\"/>\n<Channels>\n<channel0 ChannelName=\"stripShape\" ChannelType=\"FloatVectorArray\" ChannelInterpretation=\"positions\" SamplingType=\"Regular\" SamplingRate=\"250\" StartTime=\"0\" EndTime=\"1000\"/>\n</Channels>\n</Autodesk_Cache_File>\n";
+    fs::write(folder.join("strip.xml"), xml).unwrap();
+    let chunk = |tag: &str, data: &[u8]| {
+        let mut bytes = [tag.as_bytes(), &(data.len() as u32).to_be_bytes(), data].concat();
+        bytes.resize(bytes.len().next_multiple_of(4), 0);
+        bytes
+    };
+    let number = |tag: &str, value: u32| chunk(tag, &value.to_be_bytes());
+    let head = [b"CACH".to_vec(), chunk("VRSN", b"0.1\0"), number("STIM", 0), number("ETIM", 1000)].concat();
+    let mut bytes = chunk("FOR4", &head);
+    for frame in 0..5u32 {
+        let moved = points().into_iter().map(|p| lifted(p, frame as f32));
+        let data: Vec<u8> = moved.flat_map(|p| p.to_array()).flat_map(f32::to_be_bytes).collect();
+        let body = [
+            b"MYCH".to_vec(),
+            number("TIME", frame * 250),
+            chunk("CHNM", b"stripShape\0"),
+            number("SIZE", (STEPS * 2) as u32),
+            chunk("FVCA", &data),
+        ];
+        bytes.extend(chunk("FOR4", &body.concat()));
+    }
+    fs::write(folder.join("strip.mc"), bytes).unwrap();
+}
+
+#[test]
+fn a_maya_cache_plays_at_its_own_times() {
+    let folder = tempfile::tempdir().unwrap();
+    maya(folder.path());
+    let path = Made::new().cached("strip.xml").write(folder.path());
+    let model = open(&path);
+    assert!(model.warnings.is_empty(), "{:?}", model.warnings);
+    let clip = &model.rig.clips[0];
+    let times = clip.channels[0].track.times();
+    assert!(
+        times.iter().zip(0..5).all(|(time, frame)| (time - f64::from(frame) / 24.0).abs() < 1e-9),
+        "{times:?}"
+    );
+    assert!(worst(&model, &path, times) < 1e-6);
+    // By the numbers that were written, too: the strip stands under a node, and lifts its far end.
+    let [first, last] = [0.0, clip.seconds()].map(|time| model.rig.evaluate(Some(0), time).positions);
+    for ((a, b), rest) in first.iter().zip(&last).zip(&model.rig.positions) {
+        let lift = lifted(*rest, 4.0).distance(*rest);
+        assert!((a.distance(*b) - f64::from(lift) * 0.01).abs() < 1e-5, "{a} {b}");
     }
 }
 

@@ -102,16 +102,17 @@ fn placed(local: vec3f, instance: Instance) -> vec3f {
     return turned(local * instance.placement.w, instance.heading) + instance.placement.xyz;
 }
 
-fn shaded(vertex: Vertex, instance: Instance, stored: vec3f, frames: Frames) -> Shaded {
+fn shaded(vertex: Vertex, instance: Instance, stored: vec3f, moved_normal: vec3f) -> Shaded {
     let world_position = placed(soft_position(vertex.position, stored, POSITION_SPACE), instance);
     let clip = view.clip_from_world * vec4f(world_position, 1.0);
-    let normal = turned(moving_normal(vertex, frames), instance.heading);
+    let normal = turned(moved_normal, instance.heading);
     return Shaded(clip, world_position, normal, vertex.uv, instance.tint.rgb);
 }
 
 fn mapped(vertex: Vertex, instance: Instance, tangent: vec4f, stored: vec3f, frames: Frames) -> Mapped {
-    let plain = shaded(vertex, instance, stored, frames);
-    let moved = moving_tangent(vertex, tangent.xyz, moving_normal(vertex, frames), frames);
+    let normal = moving_normal(vertex, frames);
+    let plain = shaded(vertex, instance, stored, normal);
+    let moved = moving_tangent(vertex, tangent.xyz, normal, frames);
     let turned_tangent = vec4f(turned(moved, instance.heading), tangent.w);
     return Mapped(plain.clip, plain.world_position, plain.normal, plain.uv, plain.tint, turned_tangent);
 }
@@ -165,13 +166,13 @@ fn stored_by_block(vertex: Vertex, frames: Frames) -> vec3f {
 @vertex
 fn vs_soft(vertex: Vertex, instance: Instance) -> Shaded {
     let frames = instance_frames(instance);
-    return shaded(vertex, instance, stored_by_texel(vertex, frames), frames);
+    return shaded(vertex, instance, stored_by_texel(vertex, frames), moving_normal(vertex, frames));
 }
 
 @vertex
 fn vs_soft_sampled(vertex: Vertex, instance: Instance) -> Shaded {
     let frames = instance_frames(instance);
-    return shaded(vertex, instance, stored_by_sampler(vertex, frames), frames);
+    return shaded(vertex, instance, stored_by_sampler(vertex, frames), moving_normal(vertex, frames));
 }
 
 @vertex
@@ -189,7 +190,7 @@ fn vs_soft_sampled_mapped(vertex: Vertex, instance: Instance, @location(10) tang
 @vertex
 fn vs_soft_blocks(vertex: Vertex, instance: Instance) -> Shaded {
     let frames = instance_frames(instance);
-    return shaded(vertex, instance, stored_by_block(vertex, frames), frames);
+    return shaded(vertex, instance, stored_by_block(vertex, frames), moving_normal(vertex, frames));
 }
 
 @vertex

@@ -219,10 +219,13 @@ pub(super) fn decode(
     let scheme = word(44);
     let (offset, length, restored) = (long(LEVEL_INDEX), long(LEVEL_INDEX + 8), long(LEVEL_INDEX + 16));
     check_transfer(bytes, u64::from(word(48)), u64::from(word(52)))?;
-    let needed = format.picture_bytes(size).filter(|needed| *needed <= MAX_TEXEL_BYTES).ok_or_else(|| {
-        let limit = format!("at most {MAX_TEXEL_BYTES} bytes of texels");
-        field("width and height", &size.to_array(), &limit)
-    })?;
+    let needed = format
+        .picture_bytes(size) // Blocks take more once they are decoded.
+        .filter(|needed| (*needed).max(decoded_bytes(format, size)) <= MAX_TEXEL_BYTES)
+        .ok_or_else(|| {
+            let limit = format!("at most {MAX_TEXEL_BYTES} bytes of texels");
+            field("width and height", &size.to_array(), &limit)
+        })?;
     if restored != needed {
         return Err(field("level uncompressed length", &restored, &needed));
     }
@@ -236,6 +239,10 @@ pub(super) fn decode(
     };
     let bytes = data.len();
     Texels::new(format, size, data).ok_or_else(|| field("level length", &bytes, &needed))
+}
+
+fn decoded_bytes(format: TexelFormat, size: UVec2) -> u64 {
+    (u64::from(size.x) * u64::from(size.y)).saturating_mul(u64::from(format.bytes()))
 }
 
 fn range(bytes: &Bytes, what: &'static str, offset: u64, length: u64) -> Result<Bytes, Error> {

@@ -15,6 +15,7 @@ mod gltf;
 mod image;
 mod mesh;
 mod openvat;
+mod picture;
 mod points;
 mod resolve;
 

@@ -336,6 +336,15 @@ pub(super) struct Accessor {
     pub(super) sparse: Option<IgnoredAny>,
 }
 
+impl Accessor {
+    /// All of a buffer view.
+    pub(super) fn new(buffer_view: u32, component_type: u32, count: usize, kind: &str) -> Self {
+        let (count, kind) = (count as u64, kind.to_owned());
+        let (min, max) = (Vec::new(), Vec::new());
+        Self { buffer_view, byte_offset: 0, component_type, count, kind, min, max, sparse: None }
+    }
+}
+
 #[derive(Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub(super) struct BufferView {

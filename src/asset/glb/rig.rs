@@ -270,16 +270,12 @@ impl Writer<'_, '_> {
         kind: &str,
         target: Option<u32>,
     ) -> u32 {
-        self.document.accessors.push(Accessor {
-            buffer_view: self.binary.push(bytes, target),
-            byte_offset: 0,
+        self.document.accessors.push(Accessor::new(
+            self.binary.push(bytes, target),
             component_type,
-            count: count as u64,
-            kind: kind.to_owned(),
-            min: Vec::new(),
-            max: Vec::new(),
-            sparse: None,
-        });
+            count,
+            kind,
+        ));
         index(self.document.accessors.len() - 1)
     }
 }

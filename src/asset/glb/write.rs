@@ -113,16 +113,7 @@ pub(super) fn pieces(asset: &Asset, compression: Compression, rig: Option<&KeptR
 fn mesh(asset: &Asset, binary: &mut Binary, accessors: &mut Vec<Accessor>) -> (Mesh, Vec<Lod>) {
     let mesh = &asset.mesh;
     let mut push = |binary: &mut Binary, data: &[u8], component_type, count: usize, kind: &str, target| {
-        accessors.push(Accessor {
-            buffer_view: binary.push(data, Some(target)),
-            byte_offset: 0,
-            component_type,
-            count: count as u64,
-            kind: kind.to_owned(),
-            min: Vec::new(),
-            max: Vec::new(),
-            sparse: None,
-        });
+        accessors.push(Accessor::new(binary.push(data, Some(target)), component_type, count, kind));
         index(accessors.len() - 1)
     };
     let vertices = mesh.vertex_count();

@@ -5,7 +5,7 @@ use std::path::Path;
 use glam::Vec3;
 
 use super::model::color;
-use crate::import::{Error, Options, resolve};
+use crate::import::{Error, Options, picture};
 use crate::material::{Image, Material};
 
 /// What surfaces look like.
@@ -46,15 +46,8 @@ pub(super) fn read(scene: &ufbx::Scene, folder: &Path, path: &Path, options: &Op
         made.double_sided = material.features.double_sided.enabled;
         let mut image = |map: &ufbx::MaterialMap| {
             let texture = map.texture.as_ref().filter(|_| map.texture_enabled)?;
-            match picture(texture, folder, path, options) {
-                Ok(image) => {
-                    let found = looks.images.iter().position(|known| *known == image);
-                    let place = found.unwrap_or_else(|| {
-                        looks.images.push(image);
-                        looks.images.len() - 1
-                    });
-                    u32::try_from(place).ok()
-                }
+            match read_texture(texture, folder, path, options) {
+                Ok(image) => picture::place(image, &mut looks.images),
                 Err(error) => {
                     looks.warnings.push(format!("material {name:?} loses a picture: {error}"));
                     None
@@ -72,20 +65,16 @@ pub(super) fn read(scene: &ufbx::Scene, folder: &Path, path: &Path, options: &Op
     looks
 }
 
-fn picture(texture: &ufbx::Texture, folder: &Path, path: &Path, options: &Options) -> Result<Image, Error> {
-    let data = if texture.content.is_empty() {
-        let named = [&texture.relative_filename, &texture.filename];
-        let name = named.iter().map(|name| name.replace('\\', "/")).find(|name| !name.is_empty());
-        let name = name.unwrap_or_default();
-        // Paths of another machine are of no use, but the file often lies beside.
-        let beside = Path::new(&name).file_name().map(|name| folder.join(name)).unwrap_or_default();
-        match resolve::file(folder, &folder.join(&name), &options.limits) {
-            Ok(data) => data,
-            Err(error) => resolve::file(folder, &beside, &options.limits).map_err(|_| error)?,
-        }
-    } else {
-        texture.content.to_vec()
-    };
-    Image::new(data.into())
-        .ok_or_else(|| Error::Picture { message: "expected PNG or JPEG".to_owned(), path: path.to_owned() })
+fn read_texture(
+    texture: &ufbx::Texture,
+    folder: &Path,
+    path: &Path,
+    options: &Options,
+) -> Result<Image, Error> {
+    if !texture.content.is_empty() {
+        return picture::of_bytes(texture.content.to_vec(), path);
+    }
+    let named = [&texture.relative_filename, &texture.filename];
+    let name = named.iter().map(|name| name.to_string()).find(|name| !name.is_empty());
+    picture::open(&name.unwrap_or_default(), folder, path, options)
 }

@@ -8,6 +8,7 @@ use glam::{DMat4, DQuat, DVec3, DVec4, Vec2, Vec3, Vec4};
 use super::{allocator, clips, looks, open, refused};
 use crate::import::mesh::check_vertices;
 use crate::import::{Error, Options, digest};
+use crate::mesh::Mesh;
 use crate::skeleton::{Local, Node, Part, Skin, Target, Trs};
 use crate::source::{Model, Surface};
 
@@ -299,9 +300,10 @@ impl Reader<'_> {
         let seconds = channel.frames.iter().map(|frame| frame.time).collect();
         self.caches.push(Cached { node: node.element.typed_id, seconds });
         let points: Vec<Vec3> = mesh.vertices.iter().map(single).collect();
-        let rest = point_normals(mesh, &points);
+        let surface = surface(mesh);
+        let rest = surface.angle_weighted_normals(&points);
         let normals = frames.iter().map(|frame| {
-            let moved = point_normals(mesh, frame);
+            let moved = surface.angle_weighted_normals(frame);
             moved.iter().zip(&rest).map(|(a, b)| *a - *b).collect()
         });
         let normals: Vec<Vec<Vec3>> = normals.collect();
@@ -313,20 +315,20 @@ impl Reader<'_> {
     }
 }
 
-/// Smooth normals of points, by area.
-fn point_normals(mesh: &ufbx::Mesh, points: &[Vec3]) -> Vec<Vec3> {
-    let mut sums = vec![Vec3::ZERO; points.len()];
+/// The mesh's triangles between its points.
+fn surface(mesh: &ufbx::Mesh) -> Mesh {
+    let mut surface = Mesh { elements: (0..to_u32(mesh.num_vertices)).collect(), ..Mesh::default() };
     let mut triangles = Vec::new();
     for face in &mesh.faces {
         let count = ufbx::triangulate_face_vec(&mut triangles, mesh, *face) as usize;
         for triangle in triangles[..3 * count].as_chunks::<3>().0 {
-            let corners = triangle.map(|corner| mesh.vertex_indices[corner as usize] as usize);
-            let [Some(a), Some(b), Some(c)] = corners.map(|point| points.get(point)) else { continue };
-            let normal = (*b - *a).cross(*c - *a);
-            corners.iter().for_each(|point| sums[*point] += normal);
+            let points = triangle.map(|corner| mesh.vertex_indices[corner as usize]);
+            if points.iter().all(|point| (*point as usize) < mesh.num_vertices) {
+                surface.indices.extend(points);
+            }
         }
     }
-    sums.iter().map(|sum| sum.try_normalize().unwrap_or(Vec3::Y)).collect()
+    surface
 }
 
 /// What changes a mesh point by point.

@@ -4,7 +4,7 @@ use std::path::Path;
 
 use glam::{Vec3, Vec4};
 
-use super::super::{Error, Options, resolve};
+use super::super::{Options, picture, resolve};
 use crate::material::{Image, Material};
 
 /// What surfaces look like.
@@ -74,26 +74,8 @@ impl Looks {
     /// A picture; options before its name are left out.
     fn image(&mut self, text: &str, folder: &Path, path: &Path, options: &Options) -> Option<u32> {
         let name = if text.starts_with('-') { text.rsplit(' ').next().unwrap_or_default() } else { text };
-        let name = name.replace('\\', "/");
-        // Paths of another machine are of no use, but the file often lies beside.
-        let beside = folder.join(Path::new(&name).file_name().unwrap_or_default());
-        let read = |path: &Path| resolve::file(folder, path, &options.limits);
-        let data = read(&folder.join(&name)).or_else(|error| read(&beside).map_err(|_| error));
-        let image = data.and_then(|data| {
-            Image::new(data.into()).ok_or_else(|| Error::Picture {
-                message: format!("expected PNG or JPEG in {name:?}"),
-                path: path.to_owned(),
-            })
-        });
-        match image {
-            Ok(image) => {
-                let known = self.images.iter().position(|known| *known == image);
-                let place = known.unwrap_or_else(|| {
-                    self.images.push(image);
-                    self.images.len() - 1
-                });
-                u32::try_from(place).ok()
-            }
+        match picture::open(name, folder, path, options) {
+            Ok(image) => picture::place(image, &mut self.images),
             Err(error) => {
                 self.warnings.push(format!("a picture is left out: {error}"));
                 None
